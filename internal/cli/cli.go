@@ -62,7 +62,7 @@ func table() (out []entry) {
 		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &redactCommand{}, &forgetCommand{},
 		&syncCommand{}, &pushCommand{}, &importCommand{}, &exportCommand{},
 		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &indexCommand{}, &doctorCommand{},
-		&mcpCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},
+		&mcpCommand{}, &lspCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},
 	} {
 		e := c.about()
 		e.command = c

@@ -37,9 +37,10 @@ import (
 
 // Request asks which sessions stand behind lines of a file.
 type Request struct {
-	Target       string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
-	Limit        int    // 0: all
-	recall.Times        // of the sessions that are results
+	Target       string  // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
+	Unsaved      *string // what an editor shows of the file instead of what is saved; nil: as it is saved. Not together with Checkpoint
+	Limit        int     // 0: all
+	recall.Times         // of the sessions that are results
 
 	Checkpoint string   // as in recall.Request: then the file as it was there
 	Tip        git.OID  // as in recall.Request
@@ -76,7 +77,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 			return out, fmt.Errorf("why: the code commit of --checkpoint %q is not here", req.Checkpoint)
 		}
 	}
-	t, err := blame(ctx, repo, commit, req.Target)
+	t, err := blame(ctx, repo, commit, req.Target, req.Unsaved)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +114,7 @@ var lineSuffix = lazy.Expr(`(?s)^(.+):(\d+)(?:[,-](\+?\d+))?$`)
 var lineLike = lazy.Expr(`(?s)^.+:[-+,]?\d[-+,\d]*$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
-func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
+func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, unsaved *string) (target, error) {
 	fail := func(err error) (target, error) {
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
@@ -127,10 +128,16 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	if !ok {
 		return fail(errors.New("no file inside of this repository"))
 	}
-	b, err := history.BlameFile(ctx, repo, commit, file, from, to)
+	lines := func(file string) (history.Blame, error) {
+		if unsaved != nil {
+			return history.BlameUnsaved(ctx, repo, file, *unsaved, from, to)
+		}
+		return history.BlameFile(ctx, repo, commit, file, from, to)
+	}
+	b, err := lines(file)
 	if root := path.Clean(filepath.ToSlash(name)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(name) && root != file {
 		file = root // as answers name it
-		b, err = history.BlameFile(ctx, repo, commit, file, from, to)
+		b, err = lines(file)
 	}
 	var short *history.RangeError
 	switch {

@@ -69,15 +69,28 @@ type Blame struct {
 // ErrNotFound, ErrBinary, ErrTooLarge or a RangeError for a file that can't be asked, and
 // ErrTooLong for one that changed too often.
 func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, from, to int) (Blame, error) {
+	return blameText(ctx, r, commit, file, nil, from, to)
+}
+
+// BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become.
+func BlameUnsaved(ctx context.Context, r *git.Repo, file, text string, from, to int) (Blame, error) {
+	return blameText(ctx, r, "", file, []byte(text), from, to)
+}
+
+func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, unsaved []byte, from, to int) (Blame, error) {
 	c, err := worktree.Open(r, commit)
 	if err != nil {
 		return Blame{}, err
 	}
 	defer c.Close()
-	text, err := linesOf(c, file)
+	now, err := blamable(c, file)
 	if err != nil {
 		return Blame{}, err
 	}
+	if unsaved != nil {
+		now = unsaved
+	}
+	text := textLines(now)
 	if from == 0 {
 		from, to = 1, len(text)
 	}
@@ -89,7 +102,7 @@ func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, fr
 	if !ok {
 		return out, nil
 	}
-	old, err := committedLines(r, c, file, base, text)
+	old, err := committedLines(r, c, file, base, now, unsaved != nil)
 	if err != nil {
 		return Blame{}, err
 	}
@@ -122,11 +135,14 @@ func linesOf(c *worktree.Content, file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	return textLines(text), nil
+}
+
+func textLines(text []byte) (out []string) {
 	for l := range strings.Lines(string(text)) {
 		out = append(out, strings.TrimRight(l, "\r\n"))
 	}
-	return out, nil
+	return out
 }
 
 // blamable is the content of a file whose lines can be looked for.
@@ -145,20 +161,16 @@ func blamable(c *worktree.Content, file string) ([]byte, error) {
 
 // committedLines tells which line of the commit each line of a file is; 0 for one that is not
 // committed.
-func committedLines(r *git.Repo, c *worktree.Content, file, base string, text []string) ([]int, error) {
-	out := make([]int, len(text))
+func committedLines(r *git.Repo, c *worktree.Content, file, base string, now []byte, unsaved bool) ([]int, error) {
+	out := make([]int, len(textLines(now)))
 	head := c.Committed(base)
-	if c.OfCommit() || c.Blob(file, func(id git.OID) bool { return id == head }) == head {
+	if c.OfCommit() || !unsaved && c.Blob(file, func(id git.OID) bool { return id == head }) == head {
 		for i := range out {
 			out[i] = i + 1
 		}
 		return out, nil
 	}
 	before, err := r.Blob(head)
-	if err != nil {
-		return nil, err
-	}
-	now, err := c.Text(file)
 	if err != nil {
 		return nil, err
 	}

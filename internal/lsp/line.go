@@ -1,0 +1,244 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Line is what stands behind one line: the answer to "git-rekal/line", which docs/show.md describes. All texts are one line, and printable.
+type Line struct {
+	State   string `json:"state"`             // "session", "uncommitted", "unknown" (no session is known of its commit)
+	Session string `json:"session,omitempty"` // ID
+	Title   string `json:"title,omitempty"`
+	Prompt  string `json:"prompt,omitempty"` // that led to the line
+	Author  string `json:"author,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	Model   string `json:"model,omitempty"`
+	When    string `json:"when,omitempty"`   // time of the session's last turn, RFC 3339, UTC
+	Tie     string `json:"tie,omitempty"`    // wrote, edited, talked or inferred
+	Exact   bool   `json:"exact,omitempty"`  // the session is known to have written this line
+	Shared  bool   `json:"shared,omitempty"` // one of several sessions brought it
+	Commit  string `json:"commit,omitempty"` // that brought it, 7 digits
+}
+
+// The states of a line.
+const (
+	stateSession     = "session"
+	stateUncommitted = "uncommitted"
+	stateUnknown     = "unknown"
+)
+
+func (c *connection) line(ctx context.Context, p positionParams) (*Line, error) {
+	lines := c.behind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
+	if len(lines) == 0 {
+		return nil, nil //nolint:nilnil // null: nothing to say
+	}
+	return &lines[0].Line, nil
+}
+
+func (c *connection) hover(ctx context.Context, p positionParams) (*hoverResult, error) {
+	lines := c.behind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
+	if len(lines) == 0 {
+		return nil, nil //nolint:nilnil // null: nothing to say
+	}
+	out := &hoverResult{Range: span{position{Line: p.Position.Line}, position{Line: p.Position.Line + 1}}}
+	if out.Contents = (markup{"plaintext", lines[0].plain()}); c.client.markdown {
+		out.Contents = markup{"markdown", lines[0].markdown()}
+	}
+	return out, nil
+}
+
+// inlayHints name who is behind each run of lines, at the end of its first one.
+func (c *connection) inlayHints(ctx context.Context, p rangeParams) ([]inlayHint, error) {
+	out := []inlayHint{}
+	if !c.client.hints {
+		return out, nil
+	}
+	last := p.Range.End.Line
+	if p.Range.End.Character == 0 && last > p.Range.Start.Line {
+		last--
+	}
+	previous := ""
+	for _, l := range c.behind(ctx, p.TextDocument.URI, p.Range.Start.Line, last) {
+		if l.Session != "" && l.Session != previous {
+			out = append(out, inlayHint{position{l.number, l.width}, l.Title + " · " + l.by(), true})
+		}
+		previous = l.Session
+	}
+	return out, nil
+}
+
+// numbered is a line with its place.
+type numbered struct {
+	Line
+	number, width int // from 0 on; units of UTF-16
+}
+
+// behind tells what stands behind lines of a file, from 0 on; nothing where there is nothing to say, and why stands in the editor's log.
+func (c *connection) behind(ctx context.Context, uri string, from, to int) []numbered {
+	out, err := c.explain(ctx, uri, from, to)
+	if err != nil && ctx.Err() == nil {
+		c.log(ctx, c.Explain(err))
+	}
+	return out
+}
+
+func (c *connection) explain(ctx context.Context, uri string, from, to int) (out []numbered, err error) {
+	path, err := pathOf(uri)
+	if err != nil {
+		return nil, err
+	}
+	text, open := c.open.text(uri)
+	if open { // the empty line that an editor shows behind the last end of a line is none
+		if to = min(to, strings.Count(strings.TrimSuffix(text, "\n"), "\n")); text == "" || from > to {
+			return nil, nil
+		}
+	}
+	err = c.ask(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
+		req := ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", path, from+1, to+1)}
+		if open {
+			req.Unsaved = &text
+		}
+		answer, err := at.Why(ctx, req)
+		if err == nil {
+			out = linesOf(answer, w.People(ctx).Name)
+		}
+		return err
+	})
+	for i := range out {
+		out[i].width = len(utf16.Encode([]rune(lineOf(text, out[i].number))))
+	}
+	return out, err
+}
+
+// linesOf takes an answer of why apart, line by line.
+func linesOf(a result.Recall, name func(address string) string) []numbered {
+	out := make([]numbered, a.Why.To-a.Why.From+1)
+	each := func(ranges []result.Range, set func(*Line)) {
+		for _, r := range ranges {
+			for n := r[0]; n <= r[1]; n++ {
+				set(&out[n-a.Why.From].Line)
+			}
+		}
+	}
+	for i := range out {
+		out[i].State, out[i].number = stateUnknown, a.Why.From-1+i
+	}
+	each(a.Why.Uncommitted, func(l *Line) { l.State = stateUncommitted })
+	for _, s := range a.Why.Unexplained {
+		each(s.Ranges, func(l *Line) { l.Commit = s.Commit })
+	}
+	for _, h := range a.Results { // the one that explains most comes first
+		each(h.Explains.Ranges, func(l *Line) {
+			if l.Session != "" {
+				return
+			}
+			*l = Line{
+				State: stateSession, Session: h.ID, Title: result.Printable(h.Title), Prompt: result.Printable(h.Snippet), Author: result.Printable(name(h.Author)),
+				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie,
+			}
+			if len(h.Explains.Commits) > 0 {
+				l.Commit = h.Explains.Commits[0]
+			}
+		})
+		own := func(set func(*Line)) func(*Line) {
+			return func(l *Line) {
+				if l.Session == h.ID {
+					set(l)
+				}
+			}
+		}
+		each(h.Explains.Exact, own(func(l *Line) { l.Exact = true }))
+		each(h.Explains.Shared, own(func(l *Line) { l.Shared = true }))
+	}
+	return out
+}
+
+// by is who said it to which agent, and on which day.
+func (l Line) by() string {
+	day, _, _ := strings.Cut(l.When, "T")
+	return strings.Join([]string{l.Author, l.Agent, day}, ", ")
+}
+
+// known says how the tie between line and session is known.
+func (l Line) known() string {
+	switch {
+	case l.Exact:
+		return "the session wrote this line"
+	case l.Shared:
+		return "one of several sessions brought this line (" + l.Tie + ")"
+	case l.Tie == "wrote":
+		return "the session wrote other lines of this commit"
+	case l.Tie == "edited":
+		return "the session edited this file for the commit"
+	case l.Tie == "talked":
+		return "the session was in use when this was committed; nothing says that it wrote this line"
+	}
+	return "of times, names or content alone: a guess"
+}
+
+// plain and markdown lay a line out for a hover.
+func (l Line) plain() string {
+	switch l.State {
+	case stateUncommitted:
+		return "Not committed yet."
+	case stateUnknown:
+		return strings.TrimSuffix("No session is known behind this line. "+l.Commit, " ")
+	}
+	model := l.Agent
+	if l.Model != "" {
+		model += " (" + l.Model + ")"
+	}
+	day, _, _ := strings.Cut(l.When, "T")
+	return strings.Join([]string{
+		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.known() + ".", "commit " + l.Commit + " · git rekal show " + l.Session,
+	}, "\n")
+}
+
+func (l Line) markdown() string {
+	if l.State != stateSession {
+		return escaped(l.plain())
+	}
+	parts := strings.SplitN(l.plain(), "\n", 3)
+	return "**" + escaped(parts[0]) + "**\n\n> " + escaped(parts[1]) + "\n\n" + strings.ReplaceAll(escaped(parts[2]), "\n", "  \n")
+}
+
+// escaped is a text in which Markdown finds nothing to do: sessions hold what people and agents wrote, and an editor may follow a link or load an image.
+func escaped(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`, "#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "&", `&amp;`, "://", `:\//`).Replace(s)
+}
+
+// ask opens the repository of a folder, and its index, for one question.
+func (c *connection) ask(ctx context.Context, dir string, question func(context.Context, *workspace.Workspace, *ask.Moment) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	process := c.Process
+	process.Dir = dir
+	w, err := workspace.Open(ctx, process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	at, err := ask.Open(ctx, w, ask.Opening{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(question(ctx, w, at), at.Close())
+}

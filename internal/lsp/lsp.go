@@ -1,0 +1,147 @@
+// Package lsp answers "why is this line so" in any editor: a server of the Language Server Protocol 3.17 over a pair of streams.
+//
+// In: requests, and the text of open files as somebody types it. Out: only the protocol. A hover, an inlay hint or the request
+// "git-rekal/line" asks package ask for the session behind a line, as `git rekal why` does; unsaved text is compared with the commit, so each
+// line keeps its origin while others change. "Show the session" and "Show the commit" write what `git rekal show` prints into a file of this
+// process's own folder, which goes away with it, and ask the editor to open it.
+//
+// Between requests no repository and no database is open. Questions take turns, because an engine's memory is bounded for one, and each ends
+// after a while, or when it is cancelled. What has no answer (a file outside of a repository, a binary file, a repository without git-rekal)
+// is an empty result and a line in the editor's log, never an error that opens a dialog. It writes to no repository.
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/channel"
+	"github.com/creachadair/jrpc2/handler"
+
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Server is what it needs to know.
+type Server struct {
+	Process workspace.Process
+	Version string
+	Explain func(error) string // an error in one line, with what to do about it
+}
+
+// ErrNoShutdown is the end of a client that did not ask for it: the protocol wants the exit status 1.
+var ErrNoShutdown = errors.New(`lsp: the editor ended without "shutdown"`)
+
+// How long a question may take before it has no answer, and how many requests are in work at once: those beyond the one that asks wait, or cancel it.
+const (
+	patience = 5 * time.Second
+	parallel = 8
+)
+
+// Serve answers until the client says "exit", its input ends, or the context does.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	dir, err := os.MkdirTemp("", "git-rekal-lsp-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	unread, fed := io.Pipe() // closed at the end, while somebody still waits for input
+	go func() {
+		_, err := io.Copy(fed, in)
+		_ = fed.CloseWithError(err)
+	}()
+	c := &connection{Server: s, dir: dir, turn: make(chan struct{}, 1), end: func() { _ = fed.Close() }}
+	c.rpc = jrpc2.NewServer(c.methods(), &jrpc2.ServerOptions{
+		AllowPush: true, DisableBuiltin: true, Concurrency: parallel,
+		NewContext: func() context.Context { return ctx },
+	})
+	defer context.AfterFunc(ctx, c.end)()
+	err = c.rpc.Start(channel.LSP(unread, writeOnly{out})).WaitStatus().Err
+	switch {
+	case ctx.Err() != nil || c.down.Load():
+		return nil
+	case err != nil:
+		return fmt.Errorf("lsp: %w", err)
+	}
+	return ErrNoShutdown
+}
+
+// writeOnly is a stream that the process, not the server, closes.
+type writeOnly struct{ io.Writer }
+
+func (writeOnly) Close() error { return nil }
+
+// connection is the state of one client.
+type connection struct {
+	*Server
+	rpc    *jrpc2.Server
+	dir    string        // for files that are shown
+	end    func()        // of the input
+	turn   chan struct{} // held by the question that is asked
+	open   documents
+	client struct{ markdown, shows, hints bool } // what it understands, or wishes
+	down   atomic.Bool                           // it said "shutdown"
+}
+
+// methods are those that the server knows. Others get the protocol's own error.
+func (c *connection) methods() handler.Map {
+	heard := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } //nolint:nilnil // nothing to do, whatever is sent along
+	return handler.Map{
+		"initialize":                       handler.New(c.initialize),
+		"initialized":                      heard,
+		"shutdown":                         c.shutdown,
+		"exit":                             c.exit,
+		"$/cancelRequest":                  handler.New(c.cancel),
+		"$/setTrace":                       heard,
+		"textDocument/didOpen":             handler.New(c.didOpen),
+		"textDocument/didChange":           handler.New(c.didChange),
+		"textDocument/didSave":             heard,
+		"textDocument/didClose":            handler.New(c.didClose),
+		"textDocument/hover":               handler.New(c.hover),
+		"textDocument/codeAction":          handler.New(c.codeActions),
+		"textDocument/inlayHint":           handler.New(c.inlayHints),
+		"workspace/executeCommand":         handler.New(c.execute),
+		"workspace/didChangeConfiguration": heard,
+		"git-rekal/line":                   handler.New(c.line),
+	}
+}
+
+func (c *connection) initialize(_ context.Context, p initializeParams) (initializeResult, error) {
+	for _, kind := range p.Capabilities.TextDocument.Hover.ContentFormat {
+		c.client.markdown = c.client.markdown || kind == "markdown"
+	}
+	c.client.shows = p.Capabilities.Window.ShowDocument.Support
+	c.client.hints = p.InitializationOptions.InlayHints
+	var out initializeResult
+	out.ServerInfo.Name, out.ServerInfo.Version = "git-rekal", c.Version
+	out.Capabilities = serverCapabilities{
+		PositionEncoding: "utf-16", TextDocumentSync: syncOptions{OpenClose: true, Change: syncIncremental}, HoverProvider: true,
+		CodeActionProvider: true, InlayHintProvider: c.client.hints, ExecuteCommandProvider: commandOptions{Commands: []string{showSession, showCommit, askSelected}},
+	}
+	return out, nil
+}
+
+func (c *connection) shutdown(context.Context, *jrpc2.Request) (any, error) {
+	c.down.Store(true)
+	return nil, nil //nolint:nilnil // the protocol wants null
+}
+
+func (c *connection) exit(context.Context, *jrpc2.Request) (any, error) {
+	c.end()
+	return nil, nil //nolint:nilnil // a notification has no answer
+}
+
+// cancel ends a request that the client does not want any more.
+func (c *connection) cancel(_ context.Context, p cancelParams) error {
+	c.rpc.CancelRequest(string(p.ID))
+	return nil
+}
+
+// log tells the editor's log, which nobody has to look at.
+func (c *connection) log(ctx context.Context, text string) {
+	_ = c.rpc.Notify(ctx, "window/logMessage", message{Type: messageInfo, Message: "git-rekal: " + text}) // a client that is gone reads no log
+}

@@ -1,0 +1,242 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/channel"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+// editor is a client of `git rekal lsp`, as a process.
+type editor struct {
+	*jrpc2.Client
+	t     *testing.T
+	cmd   *exec.Cmd
+	shown chan string // URIs that the server asked to open
+}
+
+// newEditor starts a server in the root folder, for a client that shows documents.
+func newEditor(t *testing.T, bin string, env []string) *editor {
+	t.Helper()
+	e := &editor{t: t, cmd: exec.CommandContext(t.Context(), filepath.Join(bin, "git-rekal"), "lsp"), shown: make(chan string, 8)}
+	e.cmd.Dir, e.cmd.Env, e.cmd.Stderr = "/", env, os.Stderr
+	in, err := e.cmd.StdinPipe()
+	out, err2 := e.cmd.StdoutPipe()
+	if err := errors.Join(err, err2, e.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	e.Client = jrpc2.NewClient(channel.LSP(out, in), &jrpc2.ClientOptions{OnCallback: func(_ context.Context, r *jrpc2.Request) (any, error) {
+		var p struct{ URI string }
+		err := r.UnmarshalParams(&p)
+		e.shown <- p.URI
+		return map[string]bool{"success": true}, err
+	}})
+	var hello struct{ Capabilities map[string]any }
+	e.call("initialize", &hello, `{"capabilities": {"textDocument": {"hover": {"contentFormat": ["markdown", "plaintext"]}}, "window": {"showDocument": {"support": true}}},
+		"initializationOptions": {"inlayHints": true}}`)
+	for _, can := range []string{"hoverProvider", "codeActionProvider", "inlayHintProvider", "textDocumentSync", "executeCommandProvider"} {
+		if hello.Capabilities[can] == nil {
+			t.Errorf("it can't do %s", can)
+		}
+	}
+	e.tell("initialized", `{}`)
+	return e
+}
+
+func (e *editor) call(method string, out any, params string, args ...any) {
+	e.t.Helper()
+	if err := e.CallResult(e.t.Context(), method, json.RawMessage(fmt.Sprintf(params, args...)), out); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (e *editor) tell(method, params string, args ...any) {
+	e.t.Helper()
+	if err := e.Notify(e.t.Context(), method, json.RawMessage(fmt.Sprintf(params, args...))); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+// hover is what stands over a line, from 0 on; "" for nothing.
+func (e *editor) hover(path string, line int) string {
+	e.t.Helper()
+	var out *struct{ Contents struct{ Value string } }
+	e.call("textDocument/hover", &out, `{"textDocument": {"uri": "file://%s"}, "position": {"line": %d, "character": 1}}`, path, line)
+	if out == nil {
+		return ""
+	}
+	return out.Contents.Value
+}
+
+// studio is a repository with a file that a session wrote, a line of which a person changed.
+func studio(t *testing.T, bin string) (repo string, env []string) {
+	t.Helper()
+	p := harness.New(t)
+	p.Init("repo")
+	repo = p.At("repo")
+	p.Env = append(p.Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.Write("repo/README.md", "by hand\n")
+	p.Git("repo", "add", ".")
+	p.Git("repo", "commit", "-qm", "first")
+	p.Git("repo", "rekal", "init")
+	const text = "package jwt\n\n// Leeway of clocks.\nconst Leeway = 30\n"
+	at := time.Now().UTC().Add(-time.Minute)
+	var lines []string
+	record := func(kind string, content any) {
+		b, err := json.Marshal(map[string]any{
+			"type": kind, "sessionId": "6f1c2d3e-0000-4000-8000-000000000001", "cwd": repo, "gitBranch": "main", "version": "2.1.37", "uuid": fmt.Sprint(len(lines)),
+			"timestamp": at.Add(time.Duration(len(lines)) * time.Second).Format(time.RFC3339Nano), "message": map[string]any{"role": kind, "model": "claude-opus-4-6", "content": content},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(b))
+	}
+	record("user", "Give tokens <b>30 s</b> of [leeway](http://x.example), please")
+	record("assistant", []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Write", "input": map[string]any{"file_path": repo + "/jwt.go", "content": text}}})
+	record("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "done"}})
+	record("assistant", []any{map[string]any{"type": "text", "text": "Tokens have 30 s of leeway."}})
+	folder := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '-'
+	}, repo)
+	p.Write("home/.claude/projects/"+folder+"/6f1c2d3e-0000-4000-8000-000000000001.jsonl", strings.Join(lines, "\n")+"\n")
+	p.Write("repo/jwt.go", text)
+	p.Git("repo", "add", ".")
+	p.Git("repo", "commit", "-qm", "Leeway")
+	return repo, p.Environ()
+}
+
+// TestLSP: an editor gets the session behind a line, also while the text is not saved, and never an error where there is nothing to say.
+func TestLSP(t *testing.T) {
+	bin := harness.Binary(t)
+	repo, env := studio(t, bin)
+	e := newEditor(t, bin, env)
+	file := filepath.Join(repo, "jwt.go")
+	uri := "file://" + file
+
+	t.Run("hover", func(t *testing.T) {
+		got := e.hover(file, 3)
+		for _, want := range []string{"Give tokens", "A U Thor · claude-code (claude-opus-4-6)", "Known because the session wrote this line", "git rekal show 01"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("over line 4 stands\n%s\nwithout %q", got, want)
+			}
+		}
+		for _, markup := range []string{"<b>", "[leeway]", "http://"} {
+			if strings.Contains(got, markup) {
+				t.Errorf("the text of a session is markup: %q in\n%s", markup, got)
+			}
+		}
+		if got := e.hover(filepath.Join(repo, "README.md"), 0); !strings.HasPrefix(got, "No session is known behind this line") {
+			t.Errorf("over a person's line stands %q", got)
+		}
+	})
+	t.Run("unsaved", func(t *testing.T) {
+		text, err := json.Marshal("package jwt\n\n// Leeway of clocks.\nconst Leeway = 30\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.tell("textDocument/didOpen", `{"textDocument": {"uri": %q, "languageId": "go", "version": 1, "text": %s}}`, uri, text)
+		e.tell("textDocument/didChange", `{"textDocument": {"uri": %q, "version": 2}, "contentChanges": [
+			{"range": {"start": {"line": 0, "character": 11}, "end": {"line": 0, "character": 11}}, "text": "\n// 😀 x"},
+			{"range": {"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 7}}, "text": "y"}]}`, uri) // 😀 is two units
+		if got := e.hover(file, 4); !strings.Contains(got, "wrote this line") {
+			t.Errorf("a line that moved down: %q", got)
+		}
+		if got := e.hover(file, 1); got != "Not committed yet." {
+			t.Errorf("a line that was typed: %q", got)
+		}
+		var hints []struct {
+			Label    string
+			Position struct{ Line, Character int }
+		}
+		e.call("textDocument/inlayHint", &hints, `{"textDocument": {"uri": %q}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 400, "character": 0}}}`, uri)
+		if len(hints) != 2 || hints[0].Position.Line != 0 || hints[0].Position.Character != 11 || hints[1].Position.Line != 2 || !strings.Contains(hints[0].Label, "A U Thor, claude-code") {
+			t.Errorf("hints: %+v", hints)
+		}
+	})
+	t.Run("actions", func(t *testing.T) {
+		var actions []struct {
+			Title   string
+			Command struct {
+				Command   string
+				Arguments []string
+			}
+		}
+		e.call("textDocument/codeAction", &actions, `{"textDocument": {"uri": %q}, "range": {"start": {"line": 4, "character": 6}, "end": {"line": 4, "character": 12}}, "context": {"diagnostics": []}}`, uri)
+		if len(actions) != 3 || actions[2].Command.Arguments[1] != "Leeway" {
+			t.Fatalf("actions: %+v", actions)
+		}
+		for i, want := range []string{"Tokens have 30 s of leeway.", "    Leeway\n", "Give tokens"} {
+			args, err := json.Marshal(actions[i].Command.Arguments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var made string
+			e.call("workspace/executeCommand", &made, `{"command": %q, "arguments": %s}`, actions[i].Command.Command, args)
+			if opened := <-e.shown; opened != made {
+				t.Errorf("it made %s and opened %s", made, opened)
+			}
+			shown, err := os.ReadFile(strings.TrimPrefix(made, "file://"))
+			if err != nil || !strings.Contains(string(shown), want) {
+				t.Errorf("%s shows\n%s\nwithout %q (%v)", actions[i].Title, shown, want, err)
+			}
+		}
+		err := e.CallResult(t.Context(), "workspace/executeCommand", json.RawMessage(fmt.Sprintf(`{"command": "git-rekal.showSession", "arguments": [%q, "01ZZZZ"]}`, uri)), nil)
+		if err == nil || !strings.Contains(err.Error(), "01ZZZZ") {
+			t.Errorf("an unknown session: %v", err)
+		}
+	})
+	t.Run("nothing to say", func(t *testing.T) {
+		outside := t.TempDir()
+		for name, text := range map[string]string{filepath.Join(repo, "binary"): "a\x00b\n", filepath.Join(outside, "file"): "a\n", filepath.Join(repo, "new.go"): "package jwt\n"} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, path := range []string{filepath.Join(repo, "binary"), filepath.Join(outside, "file"), filepath.Join(repo, "gone.go"), repo} {
+			if got := e.hover(path, 0); got != "" {
+				t.Errorf("over %s stands %q", path, got)
+			}
+		}
+		if got := e.hover(filepath.Join(repo, "new.go"), 0); got != "Not committed yet." {
+			t.Errorf("over a new file stands %q", got)
+		}
+		if got := e.hover(file, 4000); got != "" {
+			t.Errorf("behind the end stands %q", got)
+		}
+		if _, err := e.Call(t.Context(), "textDocument/definition", nil); err == nil {
+			t.Error("it says that it knows definitions")
+		}
+	})
+	t.Run("end", func(t *testing.T) {
+		e.call("shutdown", new(any), `{}`)
+		e.tell("exit", `{}`)
+		if err := e.cmd.Wait(); err != nil {
+			t.Errorf("behind shutdown and exit: %v", err)
+		}
+		rude := newEditor(t, bin, env)
+		if err := rude.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := rude.cmd.Wait(); rude.cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("without shutdown: %v", err)
+		}
+		if left, err := filepath.Glob(filepath.Join(os.TempDir(), "git-rekal-lsp-*")); err != nil || len(left) > 0 {
+			t.Logf("folders of other servers, or left over: %v", left)
+		}
+	})
+}
