@@ -70,15 +70,18 @@ const (
 
 func seal(text string) string { return strings.Replace(text, sumPlace, sum(text), 1) }
 
+// sumBytes is how many bytes of a SHA-256 a text holds: enough to tell an edited text, and few of the skill's tokens.
+const sumBytes = 6
+
 func sum(text string) string {
 	h := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(h[:])
+	return hex.EncodeToString(h[:sumBytes])
 }
 
 // Unedited reports whether a text is a hook or skill as some version of git-rekal wrote it.
 func Unedited(text string) bool {
 	before, rest, found := strings.Cut(text, sumLine)
-	if n := hex.EncodedLen(sha256.Size); found && len(rest) >= n {
+	if n := hex.EncodedLen(sumBytes); found && len(rest) >= n {
 		return rest[:n] == sum(before+sumLine+sumPlace+rest[n:])
 	}
 	return false
