@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"compress/flate"
 	"context"
 	"errors"
 	"fmt"
@@ -14,19 +13,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/segment"
 )
 
-// Bounds say how far another author's ledger is read, in bytes. A few KB can be packed from gigabytes,
-// and whoever may push can make everybody read them. Bytes are those of segments as they are read; what
-// they are packed in is what DEFLATE at its fastest makes of each.
+// Bounds say how far another author's ledger is read, in bytes of segments as they are read: a few KB can be packed from gigabytes,
+// and whoever may push can make everybody read them.
 //
 // A ledger that is beyond them ends, for its readers, at the newest commit from the tip back along first parents
-// behind which everything is within. All of them are sums, so that this depends on the ledger alone, and not on when it
-// was fetched, in which order it is read, or in how many steps. A ledger that has no more bytes than its excess may have can't have too much of
-// it: nothing of that is packed to be measured, and its excess is told as 0.
+// behind which everything is within. They are sums, so that this depends on the ledger alone, and not on when it
+// was fetched, in which order it is read, or in how many steps.
 type Bounds struct {
 	Entry  uint64 // of one entry, which is read at once
 	Ledger uint64 // of all entries
-	Ratio  uint64 // what a segment has beyond so many times what it is packed in is its excess
-	Excess uint64 // of all segments
 
 	// Until is the latest date that is believed; zero: any. A commit with a later one, by a wrong clock or on purpose, is read as soon as one
 	// builds on it whose date is believed, and then counts as made just before that one; at a tip it waits.
@@ -34,10 +29,9 @@ type Bounds struct {
 }
 
 // DefaultBounds are far above honest ledgers. A capture stops at 12 MB of new text and may go beyond them by one
-// transcript's piece. 60 real sessions are 1.55 MB, a quarter of which they are packed in, so that a gigabyte is
-// 40,000 sessions; nobody has so many, and 32 MB of lines that repeat each other besides.
+// transcript's piece. 60 real sessions are 1.55 MB, so that a gigabyte is 40,000 sessions; nobody has so many.
 func DefaultBounds() Bounds {
-	return Bounds{Entry: 32 << 20, Ledger: 1 << 30, Ratio: 32, Excess: 32 << 20}
+	return Bounds{Entry: 32 << 20, Ledger: 1 << 30}
 }
 
 // Leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
@@ -57,11 +51,10 @@ func (b Bounds) At(now time.Time) Bounds {
 // NoLimit is for Within.
 const NoLimit = math.MaxUint64
 
-// Cumulative is a commit of a ledger, with the sums of all that leads to it, itself included.
+// Cumulative is a commit of a ledger, with the bytes of all segments that lead to it, its own included.
 type Cumulative struct {
-	OID    git.OID // "": nothing
-	Bytes  uint64  // of its segments
-	Excess uint64  // of these; see Bounds
+	OID   git.OID // "": nothing
+	Bytes uint64
 }
 
 // BoundsError says why a ledger is not read to its end.
@@ -82,29 +75,7 @@ func (e *BoundsError) Unwrap() error { return e.cause }
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
 func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
-	c := count{Bounds: b, repo: repo, from: from, limit: limit, packs: from.Bytes > b.Excess, known: map[git.OID]uint64{}}
-	out, err := c.within(ctx, tip)
-	if errors.Is(err, errPacks) {
-		c.packs = true
-		out, err = c.within(ctx, tip)
-	}
-	if out.Bytes <= b.Excess {
-		out.Excess = 0
-	}
-	return out, err
-}
-
-// Beyond returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
-func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
-	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit, packs: true, known: map[git.OID]uint64{}}
-	_, err := c.upTo(ctx, tip)
-	return err
-}
-
-// errPacks says that what segments are packed in has to be measured.
-var errPacks = errors.New("ledger: it may be packed too well")
-
-func (c *count) within(ctx context.Context, tip git.OID) (Cumulative, error) {
+	c := count{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.believed(tip)
 	if err != nil || tip == "" {
 		return Cumulative{}, errors.Join(err, waits)
@@ -124,6 +95,13 @@ func (c *count) within(ctx context.Context, tip git.OID) (Cumulative, error) {
 	return last, over
 }
 
+// Beyond returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
+func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
+	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit}
+	_, err := c.upTo(ctx, tip)
+	return err
+}
+
 // count is one count of a ledger under way.
 type count struct {
 	Bounds
@@ -131,10 +109,6 @@ type count struct {
 	from  Cumulative
 	held  git.OID // what is behind it is not counted
 	limit uint64
-	packs bool               // excess is measured
-	known map[git.OID]uint64 // the excess of segments
-
-	packer *flate.Writer
 }
 
 // believed is the newest commit, from the tip back along first parents, whose date is believed; "" where there is none. Where that is not the tip,
@@ -215,7 +189,7 @@ func (c *count) behind(old, id git.OID) bool {
 // upTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
 func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	var sum Cumulative
-	if c.behind(c.from.OID, id) && c.packs == (c.from.Bytes > c.Excess) { // else its excess was not measured
+	if c.behind(c.from.OID, id) {
 		sum = c.from
 	}
 	err := each(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(_ git.Commit, adds []Commit) error {
@@ -243,64 +217,8 @@ func (c *count) add(sum *Cumulative, entry Commit) error {
 		return &BoundsError{What: fmt.Sprintf("more than %s in all", MB(c.Ledger))}
 	case sum.Bytes > c.limit:
 		return &BoundsError{What: "more is new than is read at once", Later: true}
-	case !c.packs && sum.Bytes > c.Excess:
-		return errPacks
-	case !c.packs:
-		return nil
-	}
-	for _, s := range entry.Segments {
-		excess, err := c.excess(s.Blob)
-		if err != nil {
-			return err
-		}
-		sum.Excess += excess
-	}
-	if sum.Excess > c.Excess {
-		return &BoundsError{What: fmt.Sprintf("more than %s beyond %d times what they are packed in", MB(c.Excess), c.Ratio)}
 	}
 	return nil
-}
-
-// excess is that of a segment. One that can't be read has none; its readers say so.
-func (c *count) excess(blob git.OID) (uint64, error) {
-	if got, known := c.known[blob]; known {
-		return got, nil
-	}
-	data, err := segmentBytes(c.repo, blob)
-	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	packed, err := c.pack(data)
-	all := uint64(len(data))
-	c.known[blob] = all - min(all, c.Ratio*packed)
-	return c.known[blob], err
-}
-
-// pack counts the bytes that a segment is packed in.
-func (c *count) pack(data []byte) (uint64, error) {
-	var n counter
-	if c.packer == nil {
-		c.packer, _ = flate.NewWriter(nil, flate.BestSpeed) // it knows its levels
-	}
-	c.packer.Reset(&n)
-	_, err := c.packer.Write(data)
-	if err == nil {
-		err = c.packer.Close()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("ledger: %w", err)
-	}
-	return uint64(n), nil
-}
-
-type counter uint64
-
-func (n *counter) Write(b []byte) (int, error) {
-	*n += counter(len(b))
-	return len(b), nil
 }
 
 // Size is how many bytes the segments of a ledger have, as far as it can be read.

@@ -81,7 +81,7 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 	if base == "" && !dated {
 		return Moment{}, ErrNoMoment
 	}
-	id, err := w.base(ctx, base)
+	id, err := w.base(base)
 	if err == nil && dated {
 		return w.dated(ctx, id, form[2], way)
 	}
@@ -126,51 +126,18 @@ func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (M
 var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 
 // base finds the commit that the first part of a text names.
-func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {
+func (w *resolver) base(base string) (git.OID, error) {
 	switch {
 	case isTip(base) && w.tip != "":
 		return w.tip, nil
 	case isTip(base):
 		return "", fmt.Errorf("%w: there is no ledger %s yet", ErrNoMoment, strings.TrimPrefix(w.ref, "refs/heads/"))
 	case abbreviated.MatchString(base):
-		if id, err := w.byPrefix(ctx, strings.ToLower(base)); id != "" || err != nil {
-			return id, err
+		if id := w.ownCommit(base, w.tip); id != "" {
+			return id, nil
 		}
 	}
 	return w.revision(base)
-}
-
-// byPrefix finds the commit of one's own ledger that begins so; "" when none does.
-func (w *resolver) byPrefix(ctx context.Context, prefix string) (git.OID, error) {
-	id, err := w.repo.CommitByPrefix(prefix)
-	switch {
-	case errors.Is(err, git.ErrNotFound) || w.tip == "":
-		return "", nil
-	case err == nil:
-		own, err := w.repo.IsAncestor(id, w.tip)
-		if !own {
-			id = ""
-		}
-		return id, err
-	case !errors.Is(err, git.ErrAmbiguous):
-		return "", err
-	}
-	var found []git.OID
-	for c, err := range w.repo.Newest(ctx, []git.OID{w.tip}, nil) {
-		if err != nil {
-			return "", fmt.Errorf("ledger: %w", err)
-		}
-		if strings.HasPrefix(string(c.OID), prefix) {
-			found = append(found, c.OID)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", nil
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%w: it is ambiguous: %s", ErrNoMoment, found)
 }
 
 // revision asks git.

@@ -1,10 +1,10 @@
 package ledger
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -44,19 +44,13 @@ func RefName(email string) (string, error) {
 	return ref, nil
 }
 
-// emailOf is the inverse of RefName for the last part of a ref. Where a ref was not made by
-// RefName, what is no %XX stands for itself.
+// emailOf is the inverse of RefName for the last part of a ref. What RefName can't have made stays as it is, and is no address.
 func emailOf(escaped string) string {
-	var b strings.Builder
-	for i := 0; i < len(escaped); i++ {
-		if c, ok := unhex(escaped[i:]); ok {
-			b.WriteByte(c)
-			i += 2
-			continue
-		}
-		b.WriteByte(escaped[i])
+	email, err := url.PathUnescape(escaped)
+	if err != nil {
+		return escaped
 	}
-	return b.String()
+	return email
 }
 
 // named reports whether the last part of a ref is what RefName makes of an address. Another spelling would be another branch that
@@ -70,17 +64,6 @@ func named(escaped string) bool {
 // address is emailOf in the one spelling that is shown, whatever user.email's is.
 func address(escaped string) string {
 	return strings.ToLower(strings.ToValidUTF8(emailOf(escaped), "\uFFFD"))
-}
-
-func unhex(s string) (byte, bool) {
-	if len(s) < 3 || s[0] != '%' {
-		return 0, false
-	}
-	c, err := hex.DecodeString(s[1:3])
-	if err != nil {
-		return 0, false
-	}
-	return c[0], true
 }
 
 // escape follows the rules of git-check-ref-format for one path component.
@@ -178,24 +161,24 @@ func (g Ignore) Has(h Head) bool {
 // LocalTips maps the ref of every ledger on this machine to its tip. Branches below rekal/
 // that hold no ledger of a known format are left out.
 func LocalTips(repo *git.Repo) (map[string]git.OID, error) {
-	refs, err := repo.Refs(localPrefix + "*")
+	heads, err := Heads(repo)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
+		return nil, err
 	}
-	for ref, tip := range refs {
-		if !named(strings.TrimPrefix(ref, localPrefix)) {
-			delete(refs, ref)
+	tips := map[string]git.OID{}
+	for _, h := range heads {
+		if h.Remote != "" {
 			continue
 		}
-		c, err := repo.Commit(tip)
+		c, err := repo.Commit(h.OID)
 		if err == nil {
 			err = checkFormat(repo, c)
 		}
-		if errors.Is(err, ErrFormat) {
-			delete(refs, ref)
-		} else if err != nil {
-			return nil, fmt.Errorf("ledger: %s: %w", ref, err)
+		if err == nil {
+			tips[h.Ref] = h.OID
+		} else if !errors.Is(err, ErrFormat) {
+			return nil, fmt.Errorf("ledger: %s: %w", h.Ref, err)
 		}
 	}
-	return refs, nil
+	return tips, nil
 }

@@ -113,11 +113,7 @@ func (l *Ledger) complete(t Target, tip git.OID, items session.Names) (Target, e
 	id, err := items.Find(t.Session)
 	commit := git.OID("")
 	if t.Turn == nil && !t.Title {
-		if c, err := l.repo.CommitByPrefix(strings.ToLower(t.Session)); err == nil {
-			if own, err := l.repo.IsAncestor(c, tip); err == nil && own {
-				commit = c
-			}
-		}
+		commit = l.ownCommit(t.Session, tip)
 	}
 	switch {
 	case commit != "" && err == nil:
@@ -131,6 +127,18 @@ func (l *Ledger) complete(t Target, tip git.OID, items session.Names) (Target, e
 	}
 	t.Session = id
 	return t, err
+}
+
+// ownCommit is the commit behind a tip that alone begins so; "" where there is none, or git knows several commits.
+func (l *Ledger) ownCommit(prefix string, tip git.OID) git.OID {
+	id, err := l.repo.CommitByPrefix(strings.ToLower(prefix))
+	if err != nil {
+		return ""
+	}
+	if own, err := l.repo.IsAncestor(id, tip); err != nil || !own {
+		return ""
+	}
+	return id
 }
 
 // items are the IDs of the sessions and memories in one's own ledger.

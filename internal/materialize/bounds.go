@@ -70,11 +70,11 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 		return was, nil, nil
 	}
 	limit := was.bytes + min(m.step(p), ledger.NoLimit-was.bytes)
-	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes, Excess: was.excess}, limit)
+	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
 	if errors.As(err, &over) {
 		err = nil
 	}
-	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes, excess: got.Excess}, over, err
+	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, over, err
 }
 
 func behind(applied git.OID) string {

@@ -17,7 +17,7 @@ import (
 // small are limits that tests reach.
 func small() materialize.Limits {
 	return materialize.Limits{
-		Bounds: ledger.Bounds{Entry: 64 << 10, Ledger: 256 << 10, Excess: 48 << 10, Ratio: 8}, Step: 1 << 20, Recall: 1 << 20,
+		Bounds: ledger.Bounds{Entry: 64 << 10, Ledger: 128 << 10}, Step: 1 << 20, Recall: 1 << 20,
 	}
 }
 
@@ -153,7 +153,7 @@ func TestLongLedgersBeyondTheBounds(t *testing.T) {
 			same(t, "rebuilt", w.catchUp(w.bounded(small(), "anew")), lived)
 			same(t, "step by step", w.catchUp(stepwise), lived)
 			var left int
-			if _, err := fmt.Sscanf(w.data(m, `SELECT sum(length(content))::BIGINT AS n FROM turns`)[0], `{"n":%d}`, &left); err != nil || left > 256<<10 {
+			if _, err := fmt.Sscanf(w.data(m, `SELECT sum(length(content))::BIGINT AS n FROM turns`)[0], `{"n":%d}`, &left); err != nil || left > 128<<10 {
 				t.Errorf("%d bytes of it are there, %v", left, err)
 			}
 		})

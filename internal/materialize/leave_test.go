@@ -96,8 +96,8 @@ func TestReachIsWhatWasWritten(t *testing.T) {
 		{applied: "a", tried: "b"},
 		{tried: "b"},
 		{tried: "b", rests: true},
-		{applied: "a", tried: "b", rests: true, bytes: 5, excess: 2},
-		{applied: "a", tried: "a", bytes: 1 << 40, excess: 1},
+		{applied: "a", tried: "b", rests: true, bytes: 5},
+		{applied: "a", tried: "a", bytes: 1 << 40},
 	} {
 		text := r.text()
 		if got := parseReach(text); got != r {

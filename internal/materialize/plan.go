@@ -26,7 +26,7 @@ import (
 type reach struct {
 	applied, tried git.OID
 	rests          bool   // applying it failed: it is not tried again before it moves
-	bytes, excess  uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
+	bytes          uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
 }
 
 // at is the same with another commit that was looked at.
@@ -50,7 +50,7 @@ func readCursor(ctx context.Context, q db.Querier) (cursor, error) {
 
 func parseReach(text string) (r reach) {
 	text, counted, _ := strings.Cut(text, " ")
-	_, _ = fmt.Sscan(counted, &r.bytes, &r.excess) // both are 0 where nothing was
+	_, _ = fmt.Sscan(counted, &r.bytes) // 0 where nothing was
 	applied, tried, failed := strings.Cut(text, "!")
 	if !failed {
 		tried = applied
@@ -70,7 +70,7 @@ func (r reach) text() string {
 		out += "!" + string(r.tried)
 	}
 	if r.bytes > 0 {
-		out += fmt.Sprintf(" %d %d", r.bytes, r.excess)
+		out += fmt.Sprintf(" %d", r.bytes)
 	}
 	return out
 }

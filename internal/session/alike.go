@@ -124,43 +124,26 @@ func alikeCommands(a, b string) bool {
 	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) && ah[:n] == bh[:n]
 }
 
-// calls are those of a session that no call of a part equals. What is the same under other
-// rules has a mark on one side at least, and such calls are few.
-type calls struct {
-	all, marked map[callKey][]ToolCall
-}
+// calls are those of a session that no call of a part equals, by what no redaction changes.
+type calls map[callKey][]ToolCall
 
 func leftCalls(known map[ToolCall]int) calls {
-	out := calls{map[callKey][]ToolCall{}, map[callKey][]ToolCall{}}
+	out := calls{}
 	for c, n := range known {
 		for range n {
-			out.all[keyOf(c)] = append(out.all[keyOf(c)], c)
-			if isMarked(c) {
-				out.marked[keyOf(c)] = append(out.marked[keyOf(c)], c)
-			}
+			out[keyOf(c)] = append(out[keyOf(c)], c)
 		}
 	}
 	return out
 }
 
-func isMarked(c ToolCall) bool {
-	_, _, path := ends(c.Path)
-	_, _, cmd := ends(c.Cmd)
-	return path || cmd
-}
-
 // take removes a call that can be c, and reports whether there was one.
 func (l calls) take(c ToolCall) bool {
-	from := l.marked
-	if isMarked(c) || bare(c) || c.Failed {
-		from = l.all
-	}
 	k := keyOf(c)
-	for i, held := range from[k] {
-		if bare(c) || c.Failed && bare(held) || likeCall(held, c) {
-			from[k] = slices.Delete(from[k], i, i+1)
-			return true
-		}
+	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return bare(c) || c.Failed && bare(held) || likeCall(held, c) })
+	if i < 0 {
+		return false
 	}
-	return false
+	l[k] = slices.Delete(l[k], i, i+1)
+	return true
 }
