@@ -17,6 +17,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -92,9 +93,8 @@ func noTurn(h result.Hit, turn int) error {
 
 // answer fills in what is found.
 func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error) {
-	index := m.DB
 	if !q.Long || q.Names != nil {
-		if out.Names, err = index.Names(ctx); err != nil {
+		if out.Names, err = m.DB.Names(ctx); err != nil {
 			return err
 		}
 	}
@@ -105,39 +105,47 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 	if q.Purged {
 		q.Request.Purged = db.With
 	}
-	var numbers []int
 	if q.Names != nil {
-		numbers, q.Names = records.ParseIDs(q.Names)
-		q.IDs, out.Failed = resolve(out.Names, q.Names)
+		return m.named(ctx, q, out)
 	}
-	if out.Recall, err = m.withRecords(ctx, q.Request); err != nil {
+	out.Recall, err = m.withRecords(ctx, q.Request)
+	return err
+}
+
+// named fills in what was asked for by name, in the order of the names; records come first. A query chooses the passages.
+func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) {
+	numbers, words := records.ParseIDs(q.Names)
+	q.IDs, out.Failed = name.Items(out.Names, words)
+	if out.Recall, err = recall.Recall(ctx, m.DB, m.w.Repo, q.Request); err != nil {
 		return err
 	}
-	if q.Names != nil && q.Query != "" && out.Total < len(q.IDs) { // what was asked for by name is shown in any case
+	if q.Query != "" && out.Total < len(q.IDs) { // what was asked for by name is shown in any case
 		q.Query = ""
-		if out.Recall, err = m.withRecords(ctx, q.Request); err != nil {
+		if out.Recall, err = recall.Recall(ctx, m.DB, m.w.Repo, q.Request); err != nil {
 			return err
 		}
 	}
-	if err := m.addNumbered(ctx, q, numbers, out); err != nil {
+	hidden, err := m.PurgedIDs(ctx)
+	if err != nil {
 		return err
 	}
-	if q.Names != nil {
-		purged, err := db.PurgedIDs(ctx, index)
-		if err != nil {
-			return err
-		}
-		for _, id := range q.IDs {
-			switch {
-			case slices.ContainsFunc(out.Results, func(h result.Hit) bool { return h.ID == id }):
-			case !q.Purged && (slices.Contains(purged, id) || slices.Contains(q.Hidden, id)):
-				out.Failed = append(out.Failed, &recall.PurgedError{ID: out.Names.Short(id)})
-			default:
-				out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
-			}
-		}
-		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
+	hidden = append(hidden, q.Hidden...)
+	if q.Purged {
+		hidden = nil
 	}
+	if err := m.addNumbered(numbers, hidden, q.Purged, out); err != nil {
+		return err
+	}
+	for _, id := range q.IDs {
+		switch {
+		case slices.ContainsFunc(out.Results, func(h result.Hit) bool { return h.ID == id }):
+		case slices.Contains(hidden, id):
+			out.Failed = append(out.Failed, &PurgedError{ID: out.Names.Short(id)})
+		default:
+			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
+		}
+	}
+	slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
 	return nil
 }
 
@@ -157,7 +165,7 @@ func once(embed func(context.Context, string, string) []float32) func(context.Co
 }
 
 // addNumbered puts the records that were asked for by number in front.
-func (m *Moment) addNumbered(ctx context.Context, q Question, numbers []int, out *Found) error {
+func (m *Moment) addNumbered(numbers []int, purgedSessions []string, purged bool, out *Found) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -169,40 +177,22 @@ func (m *Moment) addNumbered(ctx context.Context, q Question, numbers []int, out
 	if err != nil {
 		return err
 	}
-	var purged []string
-	if !q.Purged {
-		if purged, err = db.PurgedIDs(ctx, m.DB); err != nil {
-			return err
-		}
-	}
 	var shown []int
 	for _, n := range numbers {
+		i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == n })
 		err := fmt.Errorf("%d: %w", n, records.ErrNone)
-		if i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == n }); i >= 0 {
-			if err = hiddenRecord(x.All[i], purged); err == nil || q.Purged {
-				shown = append(shown, n)
-				continue
-			}
+		if i >= 0 {
+			err = hiddenRecord(x.All[i], purgedSessions)
 		}
-		out.Failed = append(out.Failed, err)
+		if err == nil || i >= 0 && purged {
+			shown = append(shown, n)
+		} else {
+			out.Failed = append(out.Failed, err)
+		}
 	}
 	hits := x.Named(m.w.Repo, shown)
 	out.Results, out.Total = append(hits, out.Results...), out.Total+len(hits)
 	return nil
-}
-
-func resolve(names session.Names, asked []string) (ids []string, failed []error) {
-	ids = []string{}
-	for _, name := range asked {
-		id, err := names.Find(name)
-		switch {
-		case err != nil:
-			failed = append(failed, err)
-		case !slices.Contains(ids, id):
-			ids = append(ids, id)
-		}
-	}
-	return ids, failed
 }
 
 // belowRoot makes paths of this worktree relative to its root: absolute ones, and those that say where they begin ("./x", "../x"). Others

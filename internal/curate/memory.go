@@ -14,7 +14,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -33,13 +33,10 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 	if err != nil {
 		return out, 0, err
 	}
-	m, err := w.Reader()
-	if err == nil {
-		err = m.KeepUp(ctx)
-	}
 	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
+	err = w.KeepUp(ctx, nil)
 	if err == nil && saved.Existing {
-		err = readMemory(ctx, m, &row)
+		err = readMemory(ctx, w, &row)
 	}
 	if err != nil { // what is stored is stored
 		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.Gone(err)))
@@ -53,8 +50,8 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 }
 
 // readMemory completes a memory that is known by its ID, where the tables have it.
-func readMemory(ctx context.Context, m *materialize.Materializer, row *db.MemoryRow) error {
-	data, err := m.Open(ctx)
+func readMemory(ctx context.Context, w *workspace.Workspace, row *db.MemoryRow) error {
+	data, err := w.OpenIndex(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,14 +133,10 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err != nil {
 		return Marked{}, err
 	}
-	m, err := w.Reader()
-	if err != nil {
+	if err := w.KeepUp(ctx, nil); err != nil {
 		return Marked{}, err
 	}
-	if err := w.Gone(m.KeepUp(ctx)); err != nil {
-		return Marked{}, err
-	}
-	out, marks, err := resolve(ctx, m, a, ids, purge)
+	out, marks, err := resolve(ctx, w, a, ids, purge)
 	if err != nil || len(marks) == 0 {
 		return out, w.Gone(err)
 	}
@@ -154,50 +147,42 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err := write(ctx, marks); err != nil {
 		return Marked{}, err
 	}
-	if err := w.Gone(m.KeepUp(ctx)); err != nil {
+	if err := w.KeepUp(ctx, nil); err != nil {
 		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", done, err))
 	}
 	return out, nil
 }
 
-// resolve finds what the IDs mean, and numbers the marks.
-func resolve(ctx context.Context, m *materialize.Materializer, a workspace.Author, ids []string, purge bool) (out Marked, marks []session.Mark, err error) {
-	data, err := m.Open(ctx)
+// resolve finds what the words mean, and numbers the marks.
+func resolve(ctx context.Context, w *workspace.Workspace, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
+	data, err := w.OpenIndex(ctx)
 	if err != nil {
 		return out, nil, err
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
-	seen := map[string]bool{}
-	for _, prefix := range ids {
-		names, err := data.Names(ctx, prefix)
+	names, err := data.Names(ctx, words...)
+	if err != nil {
+		return out, nil, err
+	}
+	ids, failed := name.Items(names, words)
+	out.Failed = failed
+	authors, err := db.Authors(ctx, data.DB, ids)
+	if err != nil {
+		return out, nil, err
+	}
+	for _, id := range ids {
+		said, err := data.Marks(ctx, id)
 		if err != nil {
 			return out, nil, err
 		}
-		id, unknown := names.Find(prefix)
-		if unknown != nil {
-			out.Failed = append(out.Failed, unknown)
+		if said.Purged() == purge {
+			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", id, vain(purge)))
 			continue
 		}
-		said, err := data.Marks(ctx, id)
-		switch {
-		case err != nil:
-			return out, nil, err
-		case said.Purged() == purge:
-			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", prefix, vain(purge)))
-			continue
-		case seen[id]:
-			continue
-		}
-		seen[id] = true
 		for _, n := range said.Next(purge) {
 			marks = append(marks, session.Mark{ID: id, N: n})
 		}
-		out.Done = append(out.Done, id)
-		authors, err := db.Authors(ctx, data.DB, []string{id})
-		if err != nil {
-			return out, nil, err
-		}
-		if !strings.EqualFold(authors[id], a.Email) {
+		if out.Done = append(out.Done, id); !strings.EqualFold(authors[id], a.Email) {
 			out.Others = append(out.Others, id)
 		}
 	}

@@ -278,7 +278,7 @@ func TestRecords(t *testing.T) {
 	w := told(t)
 	w.run("run", "-i", "why it fails", "--", "echo", "src/auth/jwt.go:7:2: error: undefined: leeway")
 	c := w.client()
-	c.says("recall", map[string]any{"query": "undefined leeway", "kind": "record"}, "[1] 1 | echo 'src/auth/jwt.go:7:2", "record", "exit 0", "captured just now", "matched content")
+	c.says("recall", map[string]any{"query": "undefined leeway", "kind": "record"}, "[1] 1 | echo 'src/auth/jwt.go:7:2", "record", "exit 0", "captured ", " ago | matched content")
 	c.says("recall", map[string]any{"id": "1", "detail": "full"}, "src/auth/jwt.go:7:2: error: undefined: leeway")
 	c.says("recall", map[string]any{"action": "purge", "id": "1"}, "Purged 1/1 memories.")
 	if text, _ := c.call("recall", map[string]any{"query": "undefined leeway", "kind": "record"}); strings.Contains(text, "jwt.go") {

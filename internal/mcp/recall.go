@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -255,7 +256,7 @@ func (in recallInput) show(found ask.Found, own string, now time.Time) (string, 
 		if h.Kind == ask.KindRecord {
 			item.Text = h.Snippet
 			if at, err := time.Parse(time.RFC3339, h.CapturedAt); err == nil {
-				item.Age = view.Ago(now.Sub(at))
+				item.Age = text.Ago(now.Sub(at))
 			}
 		}
 		if len(found.Texts) > 0 {

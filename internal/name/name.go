@@ -5,6 +5,7 @@
 package name
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,11 +80,48 @@ func Parse(word string) (session.Ref, error) {
 	return session.Ref{ID: id, Turn: n}, nil
 }
 
+// Items completes the IDs of sessions and memories, each once, and gives an error for each word that names none.
+func Items(names session.Names, words []string) (ids []string, failed []error) {
+	ids = []string{}
+	for _, word := range words {
+		id, err := names.Find(word)
+		switch {
+		case err != nil:
+			failed = append(failed, err)
+		case !slices.Contains(ids, id):
+			ids = append(ids, id)
+		}
+	}
+	return ids, failed
+}
+
+// LikeLines reports whether a word is meant as lines of a file.
+func LikeLines(word string) bool { return linesLike.MatchString(word) }
+
+// Lines takes a file and its lines apart; the first line is 0 where they are not of such a form.
+func Lines(word string) (file string, from, to int) {
+	m := linesForm.FindStringSubmatch(word)
+	if m == nil {
+		return "", 0, 0
+	}
+	from, err := strconv.Atoi(m[2])
+	to, err2 := strconv.Atoi(cmp.Or(m[3], m[2]))
+	if err != nil || err2 != nil {
+		return "", 0, 0
+	}
+	if strings.HasPrefix(m[3], "+") {
+		to += from - 1
+	}
+	return m[1], from, to
+}
+
 var (
 	// idLike is what may be the beginning of an ID.
 	idLike = lazy.Expr(`^[0-9A-Za-z-]+$`)
-	// linesLike is what may be lines of a file.
-	linesLike = lazy.Expr(`(?s)^.+:\d+(?:,\d+)?$`)
+	// linesForm takes "jwt.go:10,20" apart, also as "jwt.go:10-20" and "jwt.go:10,+11".
+	linesForm = lazy.Expr(`(?s)^(.+):(\d+)(?:[,-](\+?\d+))?$`)
+	// linesLike is what was meant as lines, and may be not of that form: "jwt.go:10,", "jwt.go:+3".
+	linesLike = lazy.Expr(`(?s)^.+:[-+,]?\d[-+,\d]*$`)
 	// abbreviated is a beginning of a commit's OID as git takes it, also of one that is gone.
 	abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 	// tooShort is what may be the beginning of an ID or of a commit, if there were more of it.
@@ -101,7 +139,7 @@ type Resolver struct {
 // Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
 // a file.
 func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
-	if strings.Contains(word, "..") && !linesLike.MatchString(word) && !r.isFile(word) {
+	if strings.Contains(word, "..") && !LikeLines(word) && !r.isFile(word) {
 		return Thing{Kind: result.ShowRange, Rev: word, Turn: -1}, nil
 	}
 	ref := session.RefIn(word)
@@ -122,7 +160,7 @@ func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
 		return Thing{Kind: kind, ID: id, Turn: ref.Turn}, err
 	case errors.As(noID, new(*session.AmbiguousError)):
 		return Thing{}, noID
-	case linesLike.MatchString(ref.ID) || r.isFile(ref.ID):
+	case LikeLines(ref.ID) || r.isFile(ref.ID):
 		return Thing{Kind: result.ShowLines, Turn: -1}, nil
 	case tooShort.MatchString(ref.ID):
 		return Thing{}, noID

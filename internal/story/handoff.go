@@ -59,7 +59,7 @@ func (h handoff) page(bytes, files int) string {
 	if bad := failures(s.Tools); len(bad) > 0 {
 		b.WriteString("\n## Failed when last run\n\n")
 		for _, c := range bad {
-			fmt.Fprintf(&b, "- `%s` ended with status %d, after turn %d\n", strings.ReplaceAll(oneLine(c.Cmd), "`", "'"), c.Exit, c.Turn)
+			fmt.Fprintf(&b, "- %s ended with status %d, after turn %d\n", asCode(c.Cmd), c.Exit, c.Turn)
 		}
 	}
 	h.work(&b, files)
@@ -150,18 +150,6 @@ func verbatim(text string, most int) string {
 
 // work lists commits, and files as they stand today.
 func (h handoff) work(b *strings.Builder, most int) {
-	list := func(head string, lines []string) {
-		if len(lines) > 0 {
-			fmt.Fprintf(b, "\n## %s\n\n", head)
-		}
-		for i, l := range lines {
-			if i == most {
-				fmt.Fprintf(b, "- and %d more\n", len(lines)-i)
-				break
-			}
-			fmt.Fprintf(b, "- %s\n", l)
-		}
-	}
 	var commits, files []string
 	for _, c := range slices.Backward(h.commits) {
 		line := fmt.Sprintf("%s %s (%s), %s", result.Short(c.Commit), oneLine(c.Subject), result.Sum(c.Files), c.Ties[h.session.ID])
@@ -170,22 +158,22 @@ func (h handoff) work(b *strings.Builder, most int) {
 		}
 		commits = append(commits, line)
 	}
-	list("Commits tied to it, the latest first", commits)
+	list(b, "\n## Commits tied to it, the latest first\n\n", commits, most)
 	had := map[string]bool{}
 	for _, f := range h.today.Files {
 		if !had[f.Path] {
 			had[f.Path] = true
-			files = append(files, fmt.Sprintf("`%s`: %s", strings.ReplaceAll(oneLine(f.Path), "`", "'"), stands[f.Freshness]))
+			files = append(files, asCode(f.Path)+": "+sinceSession[f.Freshness])
 		}
 	}
 	for _, p := range h.session.Left {
-		files = append(files, fmt.Sprintf("`%s`: edited, and changed by no commit that is tied to it", strings.ReplaceAll(oneLine(p), "`", "'")))
+		files = append(files, asCode(p)+": edited, and changed by no commit that is tied to it")
 	}
-	list("Files, as they stand today", files)
+	list(b, "\n## Files, as they stand today\n\n", files, most)
 }
 
-// stands says of a file how it stands beside what the session left there.
-var stands = map[string]string{ //nolint:gochecknoglobals // a table
+// sinceSession says by a file's freshness what became of what the session left there.
+var sinceSession = map[string]string{ //nolint:gochecknoglobals // a table
 	result.Fresh: "as the session left it", result.StaleChanged: "changed since", result.StaleDeleted: "gone since",
 	result.Unknown: "not known whether it changed since", "": "not known whether it changed since",
 }

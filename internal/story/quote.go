@@ -1,6 +1,7 @@
 package story
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -55,6 +56,25 @@ func quote(text string, words int) string {
 		}
 	}
 	return "> " + strings.TrimRight(strings.Join(out, "\n> "), " >\n") + "\n"
+}
+
+// asCode is a text of somebody else's between backticks, in one line.
+func asCode(text string) string {
+	return "`" + strings.ReplaceAll(session.OneLine(result.Printable(text)), "`", "'") + "`"
+}
+
+// list lists the first lines below a heading, and says how many there are more; without lines it is nothing.
+func list(b *strings.Builder, head string, lines []string, most int) {
+	if len(lines) > 0 {
+		b.WriteString(head)
+	}
+	for i, l := range lines {
+		if i == most {
+			fmt.Fprintf(b, "- and %d more\n", len(lines)-i)
+			return
+		}
+		fmt.Fprintf(b, "- %s\n", l)
+	}
 }
 
 // unmarked is a line without what makes words of it bold; in code it stays.

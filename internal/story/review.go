@@ -42,8 +42,7 @@ func Review(s result.Story) string {
 	r.choose()
 	for _, one := range r.told {
 		for _, c := range failures(one.Tools) {
-			cmd := strings.ReplaceAll(session.OneLine(result.Printable(c.Cmd)), "`", "'")
-			r.failed[one.ID] = append(r.failed[one.ID], fmt.Sprintf("`%s` ended with status %d", cmd, c.Exit))
+			r.failed[one.ID] = append(r.failed[one.ID], fmt.Sprintf("%s ended with status %d", asCode(c.Cmd), c.Exit))
 		}
 	}
 	for words := quotedMost; ; words = words * 4 / 5 {
@@ -132,11 +131,11 @@ func (r *review) session(n int, s result.StorySession, words int) {
 	if s.Part {
 		head = "\n**Asked in this part:**\n\n"
 	}
-	r.lines(head, chosen(asked, words*3/10), len(asked))
+	list(&r.Builder, head, chosen(asked, words*3/10), len(asked))
 	if last := lastWords(s.Said); last != "" {
 		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", quote(last, words*3/10))
 	}
-	r.lines("\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
+	list(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
 	if len(s.Left) > 0 {
 		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", paths(s.Left))
 	}
@@ -175,24 +174,10 @@ func chosen(asked []result.Turn, words int) (out []string) {
 	return out
 }
 
-// lines lists the first lines below a heading, and says how many there are more; without lines it is nothing.
-func (r *review) lines(head string, lines []string, most int) {
-	if len(lines) > 0 {
-		r.WriteString(head)
-	}
-	for i, l := range lines {
-		if i == most {
-			fmt.Fprintf(r, "- and %d more\n", len(lines)-i)
-			return
-		}
-		fmt.Fprintf(r, "- %s\n", l)
-	}
-}
-
 func paths(all []string) string {
 	var out []string
 	for _, p := range all[:min(len(all), pathsMost)] {
-		out = append(out, "`"+strings.ReplaceAll(result.Printable(p), "`", "'")+"`")
+		out = append(out, asCode(p))
 	}
 	text := strings.Join(out, ", ")
 	if n := len(all) - pathsMost; n > 0 {
@@ -218,7 +203,7 @@ func (r *review) commits(s result.StorySession) {
 		}
 		lines = append(lines, text)
 	}
-	r.lines("\n**Commits:**\n\n", lines, commitsMost)
+	list(&r.Builder, "\n**Commits:**\n\n", lines, commitsMost)
 }
 
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.
@@ -251,7 +236,7 @@ func (r *review) rest() {
 			silent = append(silent, commitLine(c))
 		}
 	}
-	r.lines("\n### Saved as memories meanwhile\n\n", saved, namedMost/2)
-	r.lines("\n### Other sessions\n\n", others, namedMost)
-	r.lines("\n### Without a session\n\n", silent, namedMost)
+	list(&r.Builder, "\n### Saved as memories meanwhile\n\n", saved, namedMost/2)
+	list(&r.Builder, "\n### Other sessions\n\n", others, namedMost)
+	list(&r.Builder, "\n### Without a session\n\n", silent, namedMost)
 }

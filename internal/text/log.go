@@ -128,5 +128,5 @@ func (p *page) date(stamp string) []span {
 	case p.Now.IsZero():
 		return []span{whole(plain, t.Format(asGit))}
 	}
-	return []span{whole(plain, t.In(p.Now.Location()).Format(asGit)), {text: " "}, whole(plain, "("+ago(p.Now.Sub(t))+")")}
+	return []span{whole(plain, t.In(p.Now.Location()).Format(asGit)), {text: " "}, whole(plain, "("+Ago(p.Now.Sub(t))+")")}
 }

@@ -202,11 +202,11 @@ func (p *page) when(stamp string) string {
 	if err != nil || p.Now.IsZero() {
 		return p.day(stamp)
 	}
-	return p.day(stamp) + " (" + ago(p.Now.Sub(t)) + ")"
+	return p.day(stamp) + " (" + Ago(p.Now.Sub(t)) + ")"
 }
 
-// ago is a span of time in git's words and steps (date.c, show_date_relative).
-func ago(d time.Duration) string {
+// Ago is a span of time in git's words and steps (date.c, show_date_relative).
+func Ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d < 0 {
 		return "in the future"

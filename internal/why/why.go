@@ -13,7 +13,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
-	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -107,24 +105,18 @@ type target struct {
 	file string
 }
 
-// lineSuffix takes "jwt.go:10,20" apart, also as "jwt.go:10-20" and "jwt.go:10,+11".
-var lineSuffix = lazy.Expr(`(?s)^(.+):(\d+)(?:[,-](\+?\d+))?$`)
-
-// lineLike is what was meant as lines, and is not of that form: "jwt.go:10,", "jwt.go:+3".
-var lineLike = lazy.Expr(`(?s)^.+:[-+,]?\d[-+,\d]*$`)
-
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, unsaved *string) (target, error) {
 	fail := func(err error) (target, error) {
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
-	name, from, to := text, 0, 0
-	if lineLike.MatchString(text) && !stands(repo, commit, text) {
-		if name, from, to = lineRange(text); from < 1 || to < from {
+	typed, from, to := text, 0, 0
+	if name.LikeLines(text) && !stands(repo, commit, text) {
+		if typed, from, to = name.Lines(text); from < 1 || to < from {
 			return fail(errors.New("lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on"))
 		}
 	}
-	file, ok := repo.Inside(name)
+	file, ok := repo.Inside(typed)
 	if !ok {
 		return fail(errors.New("no file inside of this repository"))
 	}
@@ -135,7 +127,7 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, uns
 		return history.BlameFile(ctx, repo, commit, file, from, to)
 	}
 	b, err := lines(file)
-	if root := path.Clean(filepath.ToSlash(name)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(name) && root != file {
+	if root := path.Clean(filepath.ToSlash(typed)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(typed) && root != file {
 		file = root // as answers name it
 		b, err = lines(file)
 	}
@@ -155,25 +147,9 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, uns
 	return target{b, file}, err
 }
 
-// lineRange takes a file and its lines apart; the first is 0 where they are not of such a form.
-func lineRange(text string) (name string, from, to int) {
-	m := lineSuffix.FindStringSubmatch(text)
-	if m == nil {
-		return "", 0, 0
-	}
-	from, err := strconv.Atoi(m[2])
-	to, err2 := strconv.Atoi(cmp.Or(m[3], m[2]))
-	if err != nil || err2 != nil {
-		return "", 0, 0
-	}
-	if strings.HasPrefix(m[3], "+") {
-		to += from - 1
-	}
-	return m[1], from, to
-}
-
-func stands(repo *git.Repo, commit git.OID, name string) bool {
-	file, ok := repo.Inside(name)
+// stands reports whether a file has that whole name.
+func stands(repo *git.Repo, commit git.OID, typed string) bool {
+	file, ok := repo.Inside(typed)
 	if !ok {
 		return false
 	}

@@ -186,6 +186,15 @@ func (w *Workspace) KeepUp(ctx context.Context, progress func(done, total int)) 
 	return w.Gone(m.KeepUp(ctx))
 }
 
+// OpenIndex opens the index for reading, brought up to the ledgers.
+func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) {
+	m, err := w.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return m.Open(ctx)
+}
+
 // Materializer is a Reader that tells warn what it would tell the user, and asks for nothing that init makes.
 func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
