@@ -47,7 +47,7 @@ func (k kept) add(a transcript.Agent, c transcript.Copy) { k[a] = append(k[a], c
 
 // fill gives a source what was kept for a repository: transcripts before what was made of some.
 func (k kept) fill(s *Source, repo *git.Repo) {
-	held := files(repo)
+	held := headPaths(repo)
 	has := func(path string) bool { return held[path] }
 	for a, copies := range k {
 		slices.SortStableFunc(copies, func(a, b transcript.Copy) int { return a.ModTime.Compare(b.ModTime) })
@@ -64,8 +64,8 @@ func rank(a transcript.Agent) string {
 	return "0"
 }
 
-// files are the paths of the commit that is checked out; none where they can't be read.
-func files(repo *git.Repo) map[string]bool {
+// headPaths are the paths of the commit that is checked out; none where they can't be read.
+func headPaths(repo *git.Repo) map[string]bool {
 	held := map[string]bool{}
 	head, err := repo.Head()
 	if err != nil || head.OID == "" {

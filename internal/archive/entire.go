@@ -67,7 +67,7 @@ type entire struct {
 	checkpoints map[string]*checkpoint
 	sessions    map[string][]*folder // by Entire's name
 	names       map[string]session.NativeRef
-	alone       sync.Mutex // reads the repository
+	reading     sync.Mutex // one transcript at a time
 	Source
 }
 
@@ -246,8 +246,8 @@ func (e *entire) blob(id git.OID, most int64) ([]byte, error) {
 
 // transcript joins the parts of one.
 func (e *entire) transcript(f *folder) ([]byte, error) {
-	e.alone.Lock()
-	defer e.alone.Unlock()
+	e.reading.Lock()
+	defer e.reading.Unlock()
 	var all [][]byte
 	left := int64(transcript.MaxCopy)
 	for _, n := range slices.Sorted(maps.Keys(f.parts)) {

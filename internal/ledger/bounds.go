@@ -76,11 +76,11 @@ func (e *BoundsError) Unwrap() error { return e.cause }
 // before, and is not counted again. No limit leads back behind from.
 func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
 	c := count{Bounds: b, repo: repo, from: from, limit: limit}
-	tip, waits, err := c.believed(tip)
+	tip, waits, err := c.newestBelieved(tip)
 	if err != nil || tip == "" {
 		return Cumulative{}, errors.Join(err, waits)
 	}
-	all, err := c.upTo(ctx, tip)
+	all, err := c.countUpTo(ctx, tip)
 	var over *BoundsError
 	if !errors.As(err, &over) {
 		return all, errors.Join(err, waits)
@@ -89,7 +89,7 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 	if err != nil {
 		return last, err
 	}
-	if over.Later && !c.behind(c.from.OID, last.OID) {
+	if over.Later && !c.isBehind(c.from.OID, last.OID) {
 		last = c.from
 	}
 	return last, over
@@ -98,7 +98,7 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 // Beyond returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
 func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
 	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit}
-	_, err := c.upTo(ctx, tip)
+	_, err := c.countUpTo(ctx, tip)
 	return err
 }
 
@@ -111,9 +111,9 @@ type count struct {
 	limit uint64
 }
 
-// believed is the newest commit, from the tip back along first parents, whose date is believed; "" where there is none. Where that is not the tip,
+// newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" where there is none. Where that is not the tip,
 // it says what waits.
-func (c *count) believed(tip git.OID) (id git.OID, waits error, err error) {
+func (c *count) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
 	for id = tip; ; {
 		at, err := c.repo.Commit(id)
 		if errors.Is(err, git.ErrNotFound) && id != tip { // it is cut off
@@ -142,13 +142,13 @@ func (b Bounds) future(c git.Commit) bool {
 
 // last is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
 func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err error) {
-	chain, err := c.chain(tip)
+	chain, err := c.firstParents(tip)
 	if err != nil {
 		return last, err
 	}
 	chain = slices.DeleteFunc(chain, c.future)
 	sort.Search(len(chain), func(i int) bool {
-		got, e := c.upTo(ctx, chain[i].OID)
+		got, e := c.countUpTo(ctx, chain[i].OID)
 		over := errors.As(e, new(*BoundsError))
 		if e == nil {
 			last = got
@@ -160,8 +160,8 @@ func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err err
 	return last, err
 }
 
-// chain are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
-func (c *count) chain(tip git.OID) (out []git.Commit, err error) {
+// firstParents are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
+func (c *count) firstParents(tip git.OID) (out []git.Commit, err error) {
 	for id := tip; ; {
 		at, err := c.repo.Commit(id)
 		if errors.Is(err, git.ErrNotFound) { // it is cut off
@@ -178,7 +178,7 @@ func (c *count) chain(tip git.OID) (out []git.Commit, err error) {
 	}
 }
 
-func (c *count) behind(old, id git.OID) bool {
+func (c *count) isBehind(old, id git.OID) bool {
 	if old == "" || id == "" {
 		return old == ""
 	}
@@ -186,13 +186,13 @@ func (c *count) behind(old, id git.OID) bool {
 	return err == nil && behind
 }
 
-// upTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
-func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
+// countUpTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
+func (c *count) countUpTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	var sum Cumulative
-	if c.behind(c.from.OID, id) {
+	if c.isBehind(c.from.OID, id) {
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(_ git.Commit, adds []Commit) error {
+	err := eachCommit(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(_ git.Commit, adds []Commit) error {
 		for _, entry := range adds {
 			if err := c.add(&sum, entry); err != nil {
 				return err
@@ -223,7 +223,7 @@ func (c *count) add(sum *Cumulative, entry Commit) error {
 
 // Size is how many bytes the segments of a ledger have, as far as it can be read.
 func Size(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint64) {
-	_ = each(ctx, repo, tip, nil, func(_ git.Commit, adds []Commit) error {
+	_ = eachCommit(ctx, repo, tip, nil, func(_ git.Commit, adds []Commit) error {
 		for _, entry := range adds {
 			bytes += entry.bytes(repo)
 		}

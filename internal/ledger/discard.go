@@ -35,13 +35,13 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 		return Leftovers{}, err
 	}
 	logs := []string{l.ref}
-	copies, err := l.copies()
+	copies, err := l.copyRefs()
 	if err != nil {
 		return Leftovers{}, err
 	}
 	for _, ref := range copies {
 		if strings.HasPrefix(ref, remotePrefix) {
-			if _, _, err := take(ctx, l.repo, ref, tip); err != nil {
+			if _, _, err := takeIn(ctx, l.repo, ref, tip); err != nil {
 				return Leftovers{}, err
 			}
 		}
@@ -54,23 +54,23 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 		}
 		former = append(former, ids...)
 	}
-	begun := l.begun()
-	former = append(former, begun...)
-	dead, err := l.dead(ctx, tip, former)
+	noted := l.notedObjects()
+	former = append(former, noted...)
+	commits, err := l.formerCommits(ctx, tip, former)
 	if err != nil {
 		return Leftovers{}, err
 	}
-	gone, err := l.only(tip, dead, begun)
+	gone, err := l.formerSegments(tip, commits, noted)
 	if err != nil {
 		return Leftovers{}, err
 	}
-	for _, c := range dead {
+	for _, c := range commits {
 		gone = append(gone, c.OID)
 	}
 	if len(gone) == 0 {
-		return Leftovers{}, l.finish()
+		return Leftovers{}, l.dropNotes()
 	}
-	if err := l.begin(gone); err != nil {
+	if err := l.noteObjects(gone); err != nil {
 		return Leftovers{}, err
 	}
 	for _, ref := range logs {
@@ -78,28 +78,28 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 			return Leftovers{}, err
 		}
 	}
-	left, err := l.discard(ctx, gone)
+	left, err := l.removeObjects(ctx, gone)
 	if err == nil && len(left.Refs) == 0 {
-		err = l.finish()
+		err = l.dropNotes()
 	}
 	return left, err
 }
 
-// notes is the file that names the objects which are to go, until they are gone: the reflogs that tell of them are emptied before.
-func (l *Ledger) notes() string { return filepath.Join(l.repo.Layout().CommonDir, "rekal-discard") }
+// notesFile is the file that names the objects which are to go, until they are gone: the reflogs that tell of them are emptied before.
+func (l *Ledger) notesFile() string { return filepath.Join(l.repo.Layout().CommonDir, "rekal-discard") }
 
-// begun are the objects that an earlier Discard left.
-func (l *Ledger) begun() (ids []git.OID) {
-	text, _ := os.ReadFile(l.notes()) // mostly there is none
+// notedObjects are the objects that an earlier Discard left.
+func (l *Ledger) notedObjects() (ids []git.OID) {
+	text, _ := os.ReadFile(l.notesFile()) // mostly there is none
 	for id := range strings.FieldsSeq(string(text)) {
 		ids = append(ids, git.OID(id))
 	}
 	return ids
 }
 
-// begin adds objects; what was written half is none.
-func (l *Ledger) begin(gone []git.OID) error {
-	f, err := os.OpenFile(l.notes(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+// noteObjects adds objects; what was written half is none.
+func (l *Ledger) noteObjects(gone []git.OID) error {
+	f, err := os.OpenFile(l.notesFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("ledger: note what is to go: %w", err)
 	}
@@ -111,15 +111,15 @@ func (l *Ledger) begin(gone []git.OID) error {
 	return errors.Join(err, f.Close())
 }
 
-func (l *Ledger) finish() error {
-	if err := os.Remove(l.notes()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (l *Ledger) dropNotes() error {
+	if err := os.Remove(l.notesFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil
 }
 
-// copies are the other refs here that may hold one's own ledger.
-func (l *Ledger) copies() ([]string, error) {
+// copyRefs are the other refs here that may hold one's own ledger.
+func (l *Ledger) copyRefs() ([]string, error) {
 	refs, err := l.repo.Refs(l.tracking("*"), remotePrefix+"*/"+strings.TrimPrefix(l.ref, localPrefix))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -127,8 +127,8 @@ func (l *Ledger) copies() ([]string, error) {
 	return slices.Sorted(maps.Keys(refs)), nil
 }
 
-// dead are the commits that lead to former tips and not to today's.
-func (l *Ledger) dead(ctx context.Context, tip git.OID, former []git.OID) ([]git.Commit, error) {
+// formerCommits are the commits that lead to former tips and not to today's.
+func (l *Ledger) formerCommits(ctx context.Context, tip git.OID, former []git.OID) ([]git.Commit, error) {
 	seen := map[git.OID]bool{}
 	var out []git.Commit
 	for _, id := range former {
@@ -151,7 +151,7 @@ func (l *Ledger) dead(ctx context.Context, tip git.OID, former []git.OID) ([]git
 	return out, nil
 }
 
-func (l *Ledger) discard(ctx context.Context, gone []git.OID) (left Leftovers, err error) {
+func (l *Ledger) removeObjects(ctx context.Context, gone []git.OID) (left Leftovers, err error) {
 	reached, err := l.repo.Reachable(ctx, gone)
 	if err != nil {
 		return Leftovers{}, err
@@ -171,19 +171,19 @@ func (l *Ledger) discard(ctx context.Context, gone []git.OID) (left Leftovers, e
 	return left, err
 }
 
-// only lists the segments that commits added, or that an earlier Discard left, and that a tip does not hold.
-func (l *Ledger) only(tip git.OID, commits []git.Commit, begun []git.OID) ([]git.OID, error) {
+// formerSegments lists the segments that commits added, or that an earlier Discard left, and that a tip does not hold.
+func (l *Ledger) formerSegments(tip git.OID, commits []git.Commit, noted []git.OID) ([]git.OID, error) {
 	trees := l.repo.Trees(treeBytes)
 	now, err := l.repo.Commit(tip)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	held, err := beyond(trees, "", now.Tree)
+	held, err := segmentsBeyond(trees, "", now.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	blobs := map[git.OID]bool{}
-	for _, id := range begun {
+	for _, id := range noted {
 		if _, err := l.repo.BlobSize(id); err == nil {
 			blobs[id] = true
 		}
@@ -196,7 +196,7 @@ func (l *Ledger) only(tip git.OID, commits []git.Commit, begun []git.OID) ([]git
 				before = p.Tree
 			}
 		}
-		added, err := beyond(trees, before, c.Tree)
+		added, err := segmentsBeyond(trees, before, c.Tree)
 		if errors.Is(err, git.ErrNotFound) {
 			continue
 		}

@@ -28,7 +28,7 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 	}
 	gone := newRemovals()
 	for _, pair := range [][2]git.Commit{{earlier, later}, {later, earlier}} {
-		news, err := beyond(trees, pair[0].Tree, pair[1].Tree)
+		news, err := segmentsBeyond(trees, pair[0].Tree, pair[1].Tree)
 		if err == nil {
 			err = gone.collect(ctx, repo, news)
 		}
@@ -37,7 +37,7 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 		}
 	}
 	for _, tip := range []*git.OID{&a, &b} {
-		if *tip, err = gone.obey(ctx, repo, *tip); err != nil {
+		if *tip, err = gone.applyTo(ctx, repo, *tip); err != nil {
 			return "", err
 		}
 	}
@@ -78,7 +78,7 @@ func join(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	if err != nil {
 		return "", err
 	}
-	others, err := beyond(repo.Trees(treeBytes), later.Tree, earlier.Tree)
+	others, err := segmentsBeyond(repo.Trees(treeBytes), later.Tree, earlier.Tree)
 	if err != nil {
 		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
 	}
@@ -96,8 +96,8 @@ func join(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return id, nil
 }
 
-// beyond lists the files of segments that a tree holds and an older one does not.
-func beyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error) {
+// segmentsBeyond lists the files of segments that a tree holds and an older one does not.
+func segmentsBeyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error) {
 	return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 }
 
@@ -110,7 +110,7 @@ func (r removals) collect(ctx context.Context, repo *git.Repo, files []git.Entry
 			segments = append(segments, Commit{Segments: []Segment{{f.Path, f.OID}}})
 		}
 	}
-	return said(ctx, repo, segments, func(_ Commit, e session.Entry) error {
+	return eachEntry(ctx, repo, segments, func(_ Commit, e session.Entry) error {
 		r.addAll(e)
 		return nil
 	})

@@ -74,18 +74,18 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 		if err != nil {
 			return Moment{}, err
 		}
-		return w.at(ctx, id)
+		return w.atCommit(ctx, id)
 	}
 	base, way := form[1], form[3]
 	dated := strings.Contains(text, "@{")
 	if base == "" && !dated {
 		return Moment{}, ErrNoMoment
 	}
-	id, err := w.base(base)
+	id, err := w.baseCommit(base)
 	if err == nil && dated {
-		return w.dated(ctx, id, form[2], way)
+		return w.asOfDate(ctx, id, form[2], way)
 	}
-	m, err := w.onward(ctx, id, way, err)
+	m, err := w.step(ctx, id, way, err)
 	if isTip(base) && way != "" && errors.Is(err, ErrNoMoment) {
 		err = fmt.Errorf("%w: HEAD is that of the ledger here; the code's goes by its branch, as main%s", err, way)
 	}
@@ -95,38 +95,38 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 // isTip reports whether a word means the ledger's tip.
 func isTip(base string) bool { return base == "" || base == "HEAD" || base == "@" }
 
-// onward goes from a commit by ~N and the like.
-func (w *resolver) onward(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
+// step goes from a commit by ~N and the like.
+func (w *resolver) step(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
 	if err == nil && way != "" {
 		id, err = w.revision(string(id) + way)
 	}
 	if err != nil {
 		return Moment{}, err
 	}
-	return w.at(ctx, id)
+	return w.atCommit(ctx, id)
 }
 
-// dated goes back from a commit to what was there at a date.
-func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (Moment, error) {
+// asOfDate goes back from a commit to what was there at a date.
+func (w *resolver) asOfDate(ctx context.Context, from git.OID, date, way string) (Moment, error) {
 	when, ok := question.At(date, question.Clock{Now: w.now})
 	if !ok {
 		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
 	}
 	if from == w.tip && way == "" {
-		return w.world(ctx, when)
+		return w.worldAt(ctx, when)
 	}
 	id, err := w.last(ctx, from, when)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: there was nothing yet", ErrNoMoment)
 	}
-	return w.onward(ctx, id, way, err)
+	return w.step(ctx, id, way, err)
 }
 
 // abbreviated is a commit's OID or its beginning, as git takes it.
 var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 
-// base finds the commit that the first part of a text names.
-func (w *resolver) base(base string) (git.OID, error) {
+// baseCommit finds the commit that the first part of a text names.
+func (w *resolver) baseCommit(base string) (git.OID, error) {
 	switch {
 	case isTip(base) && w.tip != "":
 		return w.tip, nil
@@ -152,8 +152,8 @@ func (w *resolver) revision(text string) (git.OID, error) {
 	return id, nil
 }
 
-// at is the moment of a commit, whatever that is one of.
-func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
+// atCommit is the moment of a commit, whatever that is one of.
+func (w *resolver) atCommit(ctx context.Context, id git.OID) (Moment, error) {
 	c, err := w.repo.Commit(id)
 	if err != nil {
 		return Moment{}, fmt.Errorf("ledger: %w", err)
@@ -163,16 +163,16 @@ func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
 	case err != nil:
 		return Moment{}, fmt.Errorf("ledger: %w", err)
 	case own:
-		when, err := w.made(ctx, c)
+		when, err := w.timeMade(ctx, c)
 		return Moment{Ref: w.ref, OID: id, Until: when}, err
 	case checkFormat(w.repo, c) == nil:
-		return w.before(ctx, c.Committer.When)
+		return w.atTime(ctx, c.Committer.When)
 	}
-	return w.code(ctx, c)
+	return w.atCodeCommit(ctx, c)
 }
 
-// made is when a commit of one's own ledger counts as made: see Bounds.Until.
-func (w *resolver) made(ctx context.Context, c git.Commit) (time.Time, error) {
+// timeMade is when a commit of one's own ledger counts as made: see Bounds.Until.
+func (w *resolver) timeMade(ctx context.Context, c git.Commit) (time.Time, error) {
 	b := Bounds{}.At(w.now)
 	if !b.future(c) {
 		return c.Committer.When, nil
@@ -184,15 +184,15 @@ func (w *resolver) made(ctx context.Context, c git.Commit) (time.Time, error) {
 	return commits[0].When, nil // parents come before children
 }
 
-// before is the moment of something else, at a time.
-func (w *resolver) before(ctx context.Context, when time.Time) (Moment, error) {
+// atTime is the moment of something else, at a time.
+func (w *resolver) atTime(ctx context.Context, when time.Time) (Moment, error) {
 	id, err := w.last(ctx, w.tip, when)
 	return Moment{Ref: w.ref, OID: id, Until: when}, err
 }
 
-// world is the moment of a time, with what was imported later.
-func (w *resolver) world(ctx context.Context, when time.Time) (Moment, error) {
-	m, err := w.before(ctx, when)
+// worldAt is the moment of a time, with what was imported later.
+func (w *resolver) worldAt(ctx context.Context, when time.Time) (Moment, error) {
+	m, err := w.atTime(ctx, when)
 	m.Imports = true
 	return m, err
 }
@@ -214,11 +214,11 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 	return "", nil
 }
 
-// code is the moment of a code commit: that of the first of its checkpoints which is in the ledger. What the tables say may be
+// atCodeCommit is the moment of a code commit: that of the first of its checkpoints which is in the ledger. What the tables say may be
 // behind it, or before a rewrite.
-func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
+func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
-		return w.world(ctx, c.Committer.When)
+		return w.worldAt(ctx, c.Committer.When)
 	}
 	tied, err := w.ties(c.OID)
 	if err != nil {
@@ -226,12 +226,12 @@ func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	}
 	for _, id := range tied {
 		if own, err := w.repo.IsAncestor(id, w.tip); err == nil && own {
-			m, err := w.at(ctx, id)
+			m, err := w.atCommit(ctx, id)
 			m.Imports = true
 			return m, err
 		}
 	}
-	return w.world(ctx, c.Committer.When)
+	return w.worldAt(ctx, c.Committer.When)
 }
 
 // maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.

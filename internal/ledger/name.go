@@ -43,8 +43,8 @@ func isSegment(path string) bool {
 
 var dayPath = lazy.Expr(`^\d{4}(/\d\d){0,2}$`)
 
-// until passes days, and segments up to a time, by their paths below segments/.
-func until(limit time.Time) func(path string) bool {
+// notAfter passes days, and segments up to a time, by their paths below segments/.
+func notAfter(limit time.Time) func(path string) bool {
 	day := limit.UTC().Format("2006/01/02")
 	return func(path string) bool {
 		if dayPath.MatchString(path) {

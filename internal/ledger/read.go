@@ -99,7 +99,7 @@ func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...
 	var out []Commit
 	var read []git.Commit // what was visited, and …
 	var begins []int      // … where each begins in out
-	err := each(ctx, repo, tip, have, func(c git.Commit, adds []Commit) error {
+	err := eachCommit(ctx, repo, tip, have, func(c git.Commit, adds []Commit) error {
 		read, begins = append(read, c), append(begins, len(out))
 		out = append(out, adds...)
 		return nil
@@ -128,8 +128,8 @@ func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...
 	return out, nil
 }
 
-// each visits the commits of Since, with what each adds, until an error.
-func each(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visit func(c git.Commit, adds []Commit) error) error {
+// eachCommit visits the commits of Since, with what each adds, until an error.
+func eachCommit(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visit func(c git.Commit, adds []Commit) error) error {
 	head, err := repo.Commit(tip)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
@@ -163,13 +163,13 @@ type reader struct {
 // read lists what one commit adds. A merge is the union of what its parents already said.
 func (r *reader) read(c git.Commit) ([]Commit, error) {
 	r.trees.Allow(commitBytes)
-	before, cut, err := before(r.repo, c)
+	before, cut, err := treeBefore(r.repo, c)
 	if err != nil {
 		return nil, err
 	}
-	plain := []Commit{{OID: c.OID, When: c.Committer.When, Root: before == "", Cut: cut, By: c.Committer.Email}}
+	one := Commit{OID: c.OID, When: c.Committer.When, Root: before == "", Cut: cut, By: c.Committer.Email}
 	if len(c.Parents) > 1 && !cut {
-		return plain, nil
+		return []Commit{one}, nil
 	}
 	limit := maxParts
 	if cut {
@@ -181,19 +181,20 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	}
 	entries := r.entries(files)
 	if len(entries) < 2 {
-		plain[0].Segments = slices.Concat(entries...)
-		return plain, nil
+		one.Segments = slices.Concat(entries...)
+		return []Commit{one}, nil
 	}
 	var out []Commit
 	for _, e := range entries {
-		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e, Root: before == "", Cut: cut, By: c.Committer.Email})
+		one.OID, one.Segments = e[0].Blob, e
+		out = append(out, one)
 	}
 	return out, nil
 }
 
-// before is the tree that a commit's own is compared with, its first parent's that is here,
+// treeBefore is the tree that a commit's own is compared with, its first parent's that is here,
 // and whether there is a parent that is not. A walk has made sure that it was cut off.
-func before(repo *git.Repo, c git.Commit) (tree git.OID, cut bool, err error) {
+func treeBefore(repo *git.Repo, c git.Commit) (tree git.OID, cut bool, err error) {
 	for _, id := range c.Parents {
 		p, err := repo.Commit(id)
 		switch {
@@ -239,7 +240,7 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
-	last, err := repo.Trees(treeBytes).Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, until(limit))
+	last, err := repo.Trees(treeBytes).Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, notAfter(limit))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
@@ -252,8 +253,8 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	return readAs(repo, blob, segment.Decode)
 }
 
-// said hands on what each of some commits of a ledger says.
-func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
+// eachEntry hands on what each of some commits of a ledger says.
+func eachEntry(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("ledger: %w", err)
@@ -284,13 +285,13 @@ func readEntry(repo *git.Repo, segments []Segment) (e session.Entry, err error) 
 	return e, nil
 }
 
-// all is said of all that leads to a tip.
-func all(ctx context.Context, repo *git.Repo, tip git.OID, each func(Commit, session.Entry) error) error {
+// allEntries is eachEntry for all that leads to a tip.
+func allEntries(ctx context.Context, repo *git.Repo, tip git.OID, each func(Commit, session.Entry) error) error {
 	commits, err := Since(ctx, repo, tip)
 	if err != nil {
 		return err
 	}
-	return said(ctx, repo, commits, each)
+	return eachEntry(ctx, repo, commits, each)
 }
 
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.

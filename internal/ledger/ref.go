@@ -53,16 +53,16 @@ func emailOf(escaped string) string {
 	return email
 }
 
-// named reports whether the last part of a ref is what RefName makes of an address. Another spelling would be another branch that
+// isAddressRef reports whether the last part of a ref is what RefName makes of an address. Another spelling would be another branch that
 // speaks for the same author, and a remote may guard only one of them. git leaves control characters out of addresses.
-func named(escaped string) bool {
+func isAddressRef(escaped string) bool {
 	email := emailOf(escaped)
 	ref, err := RefName(email)
 	return err == nil && ref == localPrefix+escaped && !strings.ContainsFunc(email, unicode.IsControl)
 }
 
-// address is emailOf in the one spelling that is shown, whatever user.email's is.
-func address(escaped string) string {
+// shownAddress is emailOf in the one spelling that is shown, whatever user.email's is.
+func shownAddress(escaped string) string {
 	return strings.ToLower(strings.ToValidUTF8(emailOf(escaped), "\uFFFD"))
 }
 
@@ -71,7 +71,7 @@ func escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if refused(s, i, c) {
+		if isRefused(s, i, c) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -80,7 +80,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-func refused(s string, i int, c byte) bool {
+func isRefused(s string, i int, c byte) bool {
 	switch {
 	case c <= ' ' || c == 0x7f, strings.IndexByte(`~^:?*[\/%"`, c) >= 0:
 		return true
@@ -111,17 +111,17 @@ type Head struct {
 // Heads lists every ledger that the repository holds, local ones first, each group in
 // ref order.
 func Heads(repo *git.Repo) ([]Head, error) {
-	heads, _, err := list(repo)
+	heads, _, err := listHeads(repo)
 	return heads, err
 }
 
 // Misnamed lists the refs among the ledgers that are none, because their names are not what RefName makes of an address.
 func Misnamed(repo *git.Repo) ([]string, error) {
-	_, misnamed, err := list(repo)
+	_, misnamed, err := listHeads(repo)
 	return misnamed, err
 }
 
-func list(repo *git.Repo) (heads []Head, misnamed []string, err error) {
+func listHeads(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	refs, err := repo.Refs(localPrefix+"*", remotePrefix+"*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("ledger: %w", err)
@@ -135,11 +135,11 @@ func list(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 			cut := max(strings.LastIndexByte(rest, '/'), 0)
 			h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
 		}
-		if !named(rest) {
+		if !isAddressRef(rest) {
 			misnamed = append(misnamed, ref)
 			continue
 		}
-		h.Email = address(rest)
+		h.Email = shownAddress(rest)
 		heads = append(heads, h)
 	}
 	return heads, misnamed, nil

@@ -68,8 +68,8 @@ func (r removals) add(one session.Removal) {
 	}
 }
 
-// obey is a tip's history without what was taken out. It is the tip itself where that holds none of it.
-func (r removals) obey(ctx context.Context, repo *git.Repo, tip git.OID) (git.OID, error) {
+// applyTo is a tip's history without what was taken out. It is the tip itself where that holds none of it.
+func (r removals) applyTo(ctx context.Context, repo *git.Repo, tip git.OID) (git.OID, error) {
 	if len(r.items)+len(r.entries)+len(r.segments) == 0 {
 		return tip, nil
 	}
@@ -78,7 +78,7 @@ func (r removals) obey(ctx context.Context, repo *git.Repo, tip git.OID) (git.OI
 		if len(c.Segments) == 0 {
 			return nil, false, nil
 		}
-		now := replaced(repo, c.Segments, r.segments[c.Segments[0].entry()])
+		now := currentSegments(repo, c.Segments, r.segments[c.Segments[0].entry()])
 		replaced := !slices.Equal(now, c.Segments)
 		if replaced {
 			other, err := readEntry(repo, now)
@@ -89,17 +89,17 @@ func (r removals) obey(ctx context.Context, repo *git.Repo, tip git.OID) (git.OI
 			*e = other
 		}
 		var t taken
-		if r.from(c, e, &t); !t.changed {
+		if r.removeFrom(c, e, &t); !t.changed {
 			return now, replaced, nil
 		}
-		now, err := w.stored(c, *e)
+		now, err := w.storeAgain(c, *e)
 		return now, true, err
 	}
-	return w.history(ctx, tip)
+	return w.rewriteHistory(ctx, tip)
 }
 
-// replaced are the segments that stand in the place of an entry's. A blob that is not here replaces nothing.
-func replaced(repo *git.Repo, held []Segment, by []session.Removal) []Segment {
+// currentSegments are the segments that stand in the place of an entry's. A blob that is not here replaces nothing.
+func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Segment {
 	if len(by) == 0 {
 		return held
 	}
@@ -126,9 +126,9 @@ func replaced(repo *git.Repo, held []Segment, by []session.Removal) []Segment {
 	return now
 }
 
-// stored writes an entry from which something was taken out; nothing where it says nothing any more.
-func (w *rewriter) stored(c Commit, e session.Entry) ([]Segment, error) {
-	if !says(e) {
+// storeAgain writes an entry from which something was taken out; nothing where it says nothing any more.
+func (w *rewriter) storeAgain(c Commit, e session.Entry) ([]Segment, error) {
+	if !hasRecords(e) {
 		return nil, nil
 	}
 	parts, err := segment.EncodeAgain(e)
@@ -141,8 +141,8 @@ func (w *rewriter) stored(c Commit, e session.Entry) ([]Segment, error) {
 	return w.write(c, parts)
 }
 
-// says reports whether an entry holds anything.
-func says(e session.Entry) bool {
+// hasRecords reports whether an entry holds anything.
+func hasRecords(e session.Entry) bool {
 	return e.Checkpoint != nil ||
 		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+len(e.Scrubs)+len(e.Removals) > 0
 }
@@ -156,9 +156,9 @@ type taken struct {
 	turns, calls, memories int
 }
 
-// from takes out of an entry what goes. Sessions are forgotten as if they had never been captured: with their links and marks, and the
+// removeFrom takes out of an entry what goes. Sessions are forgotten as if they had never been captured: with their links and marks, and the
 // lines that they wrote. A checkpoint of nothing else goes, too.
-func (r removals) from(c Commit, e *session.Entry, t *taken) {
+func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 	forgotten := func(id string) bool { return r.items[id] != nil && r.items[id].forgotten }
 	marked := func(m session.Mark) bool { return forgotten(m.ID) }
 	e.Sessions = without(t, e.Sessions, func(s session.Session) bool {
@@ -180,7 +180,7 @@ func (r removals) from(c Commit, e *session.Entry, t *taken) {
 	e.Wrote = without(t, e.Wrote, func(w session.Wrote) bool { return r.items[w.Session] != nil && r.items[w.Session].all })
 	for i := range e.Sessions {
 		if item := r.items[e.Sessions[i].ID]; item != nil {
-			t.texts(item, &e.Sessions[i])
+			t.removeTexts(item, &e.Sessions[i])
 		}
 	}
 	for i := range e.Memories {
@@ -201,8 +201,8 @@ func without[T any](t *taken, list []T, goes func(T) bool) []T {
 	return kept
 }
 
-// texts takes texts out of a session.
-func (t *taken) texts(of *removedItem, s *session.Session) {
+// removeTexts takes texts out of a session.
+func (t *taken) removeTexts(of *removedItem, s *session.Session) {
 	goes := func(turn int) bool { return of.all || of.turns[turn] }
 	title := of.title || of.all
 	t.found = t.found || title

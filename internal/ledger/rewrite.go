@@ -29,11 +29,11 @@ type rewriter struct {
 	held     map[git.OID]map[string]bool // which of the replaced paths each commit holds
 }
 
-// history rewrites what leads to a tip, and returns what the tip has become.
-func (w *rewriter) history(ctx context.Context, tip git.OID) (git.OID, error) {
+// rewriteHistory rewrites what leads to a tip, and returns what the tip has become.
+func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, error) {
 	w.trees, w.instead, w.subjects = w.repo.Trees(treeBytes), map[string][]Segment{}, map[git.OID]string{}
 	w.now, w.held = map[git.OID]git.OID{}, map[git.OID]map[string]bool{}
-	if err := all(ctx, w.repo, tip, w.entry); err != nil {
+	if err := allEntries(ctx, w.repo, tip, w.entry); err != nil {
 		return "", err
 	}
 	if len(w.instead) == 0 {
@@ -116,7 +116,7 @@ func (w *rewriter) commit(c git.Commit) error {
 // holds is which of the replaced paths a commit holds: those of its parents, and those that it adds. It
 // also says whether its parents are here.
 func (w *rewriter) holds(c git.Commit) (held map[string]bool, complete bool, err error) {
-	before, cut, err := before(w.repo, c)
+	before, cut, err := treeBefore(w.repo, c)
 	if err != nil {
 		return nil, false, err
 	}
@@ -124,7 +124,7 @@ func (w *rewriter) holds(c git.Commit) (held map[string]bool, complete bool, err
 		held = union(held, w.held[id])
 	}
 	w.trees.Allow(commitBytes)
-	added, err := beyond(w.trees, before, c.Tree)
+	added, err := segmentsBeyond(w.trees, before, c.Tree)
 	if err != nil {
 		return nil, false, err
 	}

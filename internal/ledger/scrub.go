@@ -108,29 +108,29 @@ func (l *Ledger) Scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	tip, err := l.Check()
 	if err != nil || tip == "" {
-		return Scrubbed{}, errors.Join(err, missing(s.Targets, tip))
+		return Scrubbed{}, errors.Join(err, targetWithoutLedger(s.Targets, tip))
 	}
 	w := &scrubber{Ledger: l, Scrub: s, earlier: newRemovals(), found: map[int]bool{}, turns: map[string]int{}, sessions: map[string]bool{}, kin: map[string]bool{}}
-	if w.now, err = w.time(tip); err != nil {
+	if w.now, err = w.scrubTime(tip); err != nil {
 		return Scrubbed{}, err
 	}
 	rewrite := rewriter{repo: l.repo}
 	rewrite.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
 		if s.Retell != nil {
-			return w.retell(ctx, &rewrite, c, e)
+			return w.redactAgain(ctx, &rewrite, c, e)
 		}
 		return w.remove(&rewrite, c, e)
 	}
-	next, err := rewrite.history(ctx, tip)
+	next, err := rewrite.rewriteHistory(ctx, tip)
 	if err == nil {
-		err = w.missed()
+		err = w.missingTarget()
 	}
 	if err != nil {
 		return Scrubbed{}, err
 	}
 	w.out.Old, w.out.Tip, w.out.Former = tip, tip, []git.OID{tip}
 	w.out.Sessions, w.out.Commits, w.out.Kin = len(w.sessions), w.commits, slices.Sorted(maps.Keys(w.kin))
-	if err := w.holders(ctx); err != nil {
+	if err := w.findHolders(ctx); err != nil {
 		return w.out, err
 	}
 	if len(w.out.Remotes) > 0 && !s.Pushed {
@@ -139,7 +139,7 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if next == tip {
 		return w.out, nil
 	}
-	if next, err = w.note(ctx, next); err != nil {
+	if next, err = w.appendRecords(ctx, next); err != nil {
 		return Scrubbed{}, err
 	}
 	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: scrub"); err != nil {
@@ -164,8 +164,8 @@ type scrubber struct {
 	kin      map[string]bool
 }
 
-// time is when the scrub happens: now, or behind the last segment of a ledger whose clock was ahead.
-func (w *scrubber) time(tip git.OID) (time.Time, error) {
+// scrubTime is when the scrub happens: now, or behind the last segment of a ledger whose clock was ahead.
+func (w *scrubber) scrubTime(tip git.OID) (time.Time, error) {
 	now := w.who.When.UTC().Truncate(time.Millisecond)
 	last, err := Newest(w.repo, tip, now.Add(MaxAhead))
 	if !now.After(last) {
@@ -176,7 +176,7 @@ func (w *scrubber) time(tip git.OID) (time.Time, error) {
 
 // remove takes the targets out of an entry.
 func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
-	w.look(*e)
+	w.observe(*e)
 	for i, t := range w.Targets {
 		r, ok := t.removal(c, w.now)
 		if !ok {
@@ -190,7 +190,7 @@ func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []
 			w.removed.Removals = append(w.removed.Removals, r)
 		}
 		var did taken
-		one.from(c, e, &did)
+		one.removeFrom(c, e, &did)
 		w.found[i], changed = w.found[i] || did.found, changed || did.changed
 		w.out.Turns, w.out.Calls, w.out.Memories = w.out.Turns+did.turns, w.out.Calls+did.calls, w.out.Memories+did.memories
 		if did.session {
@@ -201,7 +201,7 @@ func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []
 		return nil, false, nil
 	}
 	w.commits++
-	if now, err = rewrite.stored(c, *e); w.Forget && err == nil {
+	if now, err = rewrite.storeAgain(c, *e); w.Forget && err == nil {
 		w.record(c.Segments, now) // which names no session
 	}
 	return now, true, err
@@ -221,8 +221,8 @@ func (w *scrubber) record(was, now []Segment) {
 	}
 }
 
-// look notes what is to be known of all entries.
-func (w *scrubber) look(e session.Entry) {
+// observe notes what is to be known of all entries.
+func (w *scrubber) observe(e session.Entry) {
 	w.earlier.addAll(e)
 	for _, s := range e.Sessions {
 		for _, t := range s.Turns {
@@ -237,8 +237,8 @@ func (w *scrubber) look(e session.Entry) {
 	}
 }
 
-// missed is a TargetError where a target is not in the ledger.
-func (w *scrubber) missed() error {
+// missingTarget is a TargetError where a target is not in the ledger.
+func (w *scrubber) missingTarget() error {
 	for i, t := range w.Targets {
 		if !w.found[i] {
 			return &TargetError{Target: t, Turns: w.turns[t.Session]}
@@ -247,10 +247,10 @@ func (w *scrubber) missed() error {
 	return nil
 }
 
-// retell has an entry say what Retell and the redactor make of it.
-func (w *scrubber) retell(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
-	w.look(*e)
-	if !says(*e) {
+// redactAgain has an entry say what Retell and the redactor make of it.
+func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
+	w.observe(*e)
+	if !hasRecords(*e) {
 		return nil, false, nil
 	}
 	subject := e.Subject
@@ -276,8 +276,8 @@ func (w *scrubber) retell(ctx context.Context, rewrite *rewriter, c Commit, e *s
 	return now, true, err
 }
 
-// note adds the commit that says what is gone.
-func (w *scrubber) note(ctx context.Context, next git.OID) (git.OID, error) {
+// appendRecords adds the commit that says what is gone.
+func (w *scrubber) appendRecords(ctx context.Context, next git.OID) (git.OID, error) {
 	w.removed.Subject = "scrub"
 	clean, _, err := redact.New().Apply(ctx, w.removed)
 	if err != nil {
@@ -286,9 +286,9 @@ func (w *scrubber) note(ctx context.Context, next git.OID) (git.OID, error) {
 	return w.write(next, Record{Entry: clean, TS: w.now})
 }
 
-// holders finds the remotes that are known to hold what is to go, or what an earlier scrub
+// findHolders finds the remotes that are known to hold what is to go, or what an earlier scrub
 // took out, when they could not be reached.
-func (w *scrubber) holders(ctx context.Context) error {
+func (w *scrubber) findHolders(ctx context.Context) error {
 	tracked, err := w.trackedTips()
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ func (w *scrubber) holders(ctx context.Context) error {
 		if _, err := w.repo.Commit(id); errors.Is(err, git.ErrNotFound) {
 			continue
 		}
-		clean, err := gone.obey(ctx, w.repo, id)
+		clean, err := gone.applyTo(ctx, w.repo, id)
 		holds := clean != id || errors.Is(err, ErrCut) || errors.As(err, new(*LaterError))
 		switch {
 		case errors.Is(err, ErrFormat), errors.Is(err, git.ErrMalformed): // no ledger

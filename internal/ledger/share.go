@@ -57,7 +57,7 @@ func Mirrored(ctx context.Context, repo *git.Repo, remote string, attended git.A
 	for _, ref := range refs {
 		rest, ok := strings.CutPrefix(ref, remotePrefix)
 		_, name, _ := strings.Cut(rest, "/")
-		if who := address(name); ok && named(name) && !slices.Contains(people, who) &&
+		if who := shownAddress(name); ok && isAddressRef(name) && !slices.Contains(people, who) &&
 			!slices.ContainsFunc(heads, func(h Head) bool { return strings.EqualFold(h.Email, who) }) {
 			people = append(people, who)
 		}
@@ -85,16 +85,16 @@ func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]str
 		if _, err := repo.Commit(tips[ref]); err != nil {
 			continue // no ledger at all
 		}
-		if err := complete(ctx, repo, tips[ref], held...); errors.Is(err, git.ErrNotFound) {
+		if err := checkComplete(ctx, repo, tips[ref], held...); errors.Is(err, git.ErrNotFound) {
 			out = append(out, "+"+localPrefix+strings.TrimPrefix(ref, prefix)+":"+ref)
 		}
 	}
 	return out, ctx.Err()
 }
 
-// complete looks at what a tip holds beyond others, and returns git.ErrNotFound when a commit
+// checkComplete looks at what a tip holds beyond others, and returns git.ErrNotFound when a commit
 // or a segment of that is not here, as it may be in a clone that is shallow or partial.
-func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) error {
+func checkComplete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) error {
 	commits, err := Since(ctx, repo, tip, have...)
 	if err != nil || !repo.Incomplete() {
 		return err
@@ -159,7 +159,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 		if strings.Contains(name, "/") {
 			continue // an escaped address holds no slash
 		}
-		if !named(name) {
+		if !isAddressRef(name) {
 			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: its name is not one that an address has", from, ErrRefused))
 			continue
 		}
@@ -167,7 +167,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 		own := localPrefix+name == l.ref
 		if own {
 			to = l.ref
-		} else if l.Ignore.Has(Head{Ref: to, Email: address(name), Remote: remote}) {
+		} else if l.Ignore.Has(Head{Ref: to, Email: shownAddress(name), Remote: remote}) {
 			continue
 		}
 		there := tips[from]
@@ -180,7 +180,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 				continue
 			}
 		}
-		was, tip, err := take(ctx, l.repo, to, there)
+		was, tip, err := takeIn(ctx, l.repo, to, there)
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
@@ -191,7 +191,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 			if own {
 				out.Own = tip
 			}
-			if err := out.dropped(ctx, l.repo, Dropped{to, own, was}, tip, from); err != nil {
+			if err := out.noteDropped(ctx, l.repo, Dropped{to, own, was}, tip, from); err != nil {
 				return out, err
 			}
 		}
@@ -228,9 +228,9 @@ func (l *Ledger) within(ctx context.Context, tip git.OID) (git.OID, error) {
 	return end.OID, &BoundsError{What: fmt.Sprintf("what is behind %s: %s", what, over.What), Own: true}
 }
 
-// dropped notes that a ref moved to where its old history is not behind it any more, and empties
+// noteDropped notes that a ref moved to where its old history is not behind it any more, and empties
 // the reflogs that would keep that.
-func (t *Adopted) dropped(ctx context.Context, repo *git.Repo, d Dropped, now git.OID, tracking string) error {
+func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, now git.OID, tracking string) error {
 	if d.Was == "" {
 		return nil
 	}
@@ -241,8 +241,8 @@ func (t *Adopted) dropped(ctx context.Context, repo *git.Repo, d Dropped, now gi
 	return errors.Join(repo.ExpireReflog(ctx, d.Ref), repo.ExpireReflog(ctx, tracking))
 }
 
-// take moves a ref on to hold what another tip holds, too, and tells where it was and is.
-func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, now git.OID, err error) {
+// takeIn moves a ref on to hold what another tip holds, too, and tells where it was and is.
+func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
@@ -255,7 +255,7 @@ func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, no
 		if err := repo.Sound(ctx, tip, held); err != nil {
 			return "", "", err
 		}
-		if err := complete(ctx, repo, tip, held); err != nil {
+		if err := checkComplete(ctx, repo, tip, held); err != nil {
 			return "", "", err
 		}
 		next := tip
@@ -294,7 +294,7 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 		had := l.tracked(remote)
 		new, err := l.send(ctx, remote, had, tip, attended)
 		if err == nil {
-			out.Commits, err = l.sent(ctx, remote, new, had, tip)
+			out.Commits, err = l.noteSent(ctx, remote, new, had, tip)
 			return out, err
 		}
 		err = fmt.Errorf("ledger: %w", err)
@@ -376,9 +376,9 @@ func (l *Ledger) tracked(remote string) git.OID {
 	return id
 }
 
-// sent notes what the remote holds now. git does so itself only where the remote's refspec
+// noteSent notes what the remote holds now. git does so itself only where the remote's refspec
 // covers the branch. It is no reason to fail that it can't be noted: it was sent.
-func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
+func (l *Ledger) noteSent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
 	if now := l.tracked(remote); now != tip {
 		_ = l.repo.CompareAndSwap(ctx, l.tracking(remote), now, tip, "rekal: push")
 	}

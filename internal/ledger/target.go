@@ -49,7 +49,7 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("ledger: scrub: your ledger holds no %q", e.Target)
 }
 
-func missing(targets []Target, tip git.OID) error {
+func targetWithoutLedger(targets []Target, tip git.OID) error {
 	if tip != "" || len(targets) == 0 {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (t Target) removal(c Commit, now time.Time) (r session.Removal, ok bool) {
 func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
 	tip, err := l.Check()
 	if err != nil || tip == "" {
-		return nil, errors.Join(err, missing(targets, tip))
+		return nil, errors.Join(err, targetWithoutLedger(targets, tip))
 	}
 	items, err := l.items(ctx, tip)
 	if err != nil {
@@ -144,7 +144,7 @@ func (l *Ledger) ownCommit(prefix string, tip git.OID) git.OID {
 // items are the IDs of the sessions and memories in one's own ledger.
 func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) {
 	ids := map[string]string{}
-	err := all(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
+	err := allEntries(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
 		for _, part := range e.Sessions {
 			ids[part.ID] = part.NativeID
 		}
@@ -163,7 +163,7 @@ func (l *Ledger) Sessions(ctx context.Context) (map[string]session.Session, erro
 	if err != nil || tip == "" {
 		return out, err
 	}
-	err = all(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
+	err = allEntries(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
 		for _, part := range e.Sessions {
 			known := out[part.ID]
 			part.Turns, part.ToolCalls = nil, nil

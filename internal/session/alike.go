@@ -18,8 +18,8 @@ func SameBeforeRedaction(a, b string) bool {
 	if a == b {
 		return true
 	}
-	ah, at, am := ends(a)
-	bh, bt, bm := ends(b)
+	ah, at, am := aroundMarks(a)
+	bh, bt, bm := aroundMarks(b)
 	switch {
 	case !am && !bm:
 		return false
@@ -34,11 +34,11 @@ func SameBeforeRedaction(a, b string) bool {
 
 // OtherwiseRedacted reports whether two texts are one from which redaction took different things. The names of the rules do not count.
 func OtherwiseRedacted(a, b string) bool {
-	return a != b && SameBeforeRedaction(a, b) && unnamed(a) != unnamed(b)
+	return a != b && SameBeforeRedaction(a, b) && withoutRuleNames(a) != withoutRuleNames(b)
 }
 
-// unnamed is a text without the rules' names in its markers.
-func unnamed(s string) string {
+// withoutRuleNames is a text without the rules' names in its markers.
+func withoutRuleNames(s string) string {
 	var out strings.Builder
 	for {
 		i := strings.Index(s, marker)
@@ -53,7 +53,7 @@ func unnamed(s string) string {
 
 // HasMark reports whether redaction took something out of a text.
 func HasMark(s string) bool {
-	_, _, marked := ends(s)
+	_, _, marked := aroundMarks(s)
 	return marked
 }
 
@@ -65,9 +65,9 @@ const (
 	home     = "~"
 )
 
-// ends are what stands before the first mark in a text and behind the last one; false when
+// aroundMarks are what stands before the first mark in a text and behind the last one; false when
 // there is none.
-func ends(s string) (head, tail string, marked bool) {
+func aroundMarks(s string) (head, tail string, marked bool) {
 	first, last := len(s), 0
 	for _, m := range []string{marker, private, excluded, home} {
 		if i := strings.Index(s, m); i >= 0 {
@@ -89,7 +89,7 @@ type callKey struct {
 	tool string
 }
 
-func keyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
+func callKeyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
 
 // identity is what tells a call from others. How it ended is known later than the call.
 func (c ToolCall) identity() ToolCall {
@@ -99,7 +99,7 @@ func (c ToolCall) identity() ToolCall {
 
 // sameCall reports whether two calls of one number are the same.
 func sameCall(a, b ToolCall) bool {
-	return a == b || a.Index == b.Index && keyOf(a) == keyOf(b) && (bare(a) || bare(b) || likeCall(a, b))
+	return a == b || a.Index == b.Index && callKeyOf(a) == callKeyOf(b) && (hasNoText(a) || hasNoText(b) || likeCall(a, b))
 }
 
 // likeCall reports whether two calls behind the same turn can be one. A command is cut behind
@@ -111,15 +111,15 @@ func likeCall(a, b ToolCall) bool {
 // Like reports whether another call behind the same turn can be this one under other rules.
 func (c ToolCall) Like(d ToolCall) bool { return likeCall(c, d) }
 
-// bare is a call that was excluded, or that failed and was stored when no path of such was kept.
-func bare(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
+// hasNoText reports whether a call was excluded, or failed and was stored when no path of such was kept.
+func hasNoText(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
 
 func alikeCommands(a, b string) bool {
 	if SameBeforeRedaction(a, b) {
 		return true
 	}
-	ah, _, am := ends(a)
-	bh, _, bm := ends(b)
+	ah, _, am := aroundMarks(a)
+	bh, _, bm := aroundMarks(b)
 	n := min(len(ah), len(bh))
 	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) && ah[:n] == bh[:n]
 }
@@ -131,7 +131,7 @@ func leftCalls(known map[ToolCall]int) calls {
 	out := calls{}
 	for c, n := range known {
 		for range n {
-			out[keyOf(c)] = append(out[keyOf(c)], c)
+			out[callKeyOf(c)] = append(out[callKeyOf(c)], c)
 		}
 	}
 	return out
@@ -139,8 +139,8 @@ func leftCalls(known map[ToolCall]int) calls {
 
 // take removes a call that can be c, and reports whether there was one.
 func (l calls) take(c ToolCall) bool {
-	k := keyOf(c)
-	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return bare(c) || c.Failed && bare(held) || likeCall(held, c) })
+	k := callKeyOf(c)
+	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || likeCall(held, c) })
 	if i < 0 {
 		return false
 	}

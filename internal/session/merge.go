@@ -13,7 +13,7 @@ type turnKey struct {
 	role string
 }
 
-func key(t Turn) turnKey { return turnKey{t.TS.UnixMilli(), t.Role} }
+func turnKeyOf(t Turn) turnKey { return turnKey{t.TS.UnixMilli(), t.Role} }
 
 // View says how much of a session a read has seen.
 type View int
@@ -68,7 +68,7 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !SameBeforeRedaction(held.Content, t.Content) {
+		if held := s.Turns[from+i]; turnKeyOf(held) != turnKeyOf(t) || view == Piece && !SameBeforeRedaction(held.Content, t.Content) {
 			return 0, 0, false
 		}
 	}
@@ -115,16 +115,16 @@ func (s *Session) Adopt(part Session) {
 func (s *Session) absorbTurns(part Session, view View) []int {
 	known := make(map[turnKey][]int, len(part.Turns)) // of those that the part may have: s may be long, and have many parts
 	for _, t := range part.Turns {
-		known[key(t)] = nil
+		known[turnKeyOf(t)] = nil
 	}
 	for i, t := range s.Turns {
-		if at, ok := known[key(t)]; ok {
-			known[key(t)] = append(at, i)
+		if at, ok := known[turnKeyOf(t)]; ok {
+			known[turnKeyOf(t)] = append(at, i)
 		}
 	}
 	at := make([]int, len(part.Turns))
 	for i, t := range part.Turns {
-		k := key(t)
+		k := turnKeyOf(t)
 		hit := slices.IndexFunc(known[k], func(i int) bool { return view == Whole || SameBeforeRedaction(s.Turns[i].Content, t.Content) })
 		if hit >= 0 {
 			at[i] = s.FirstTurn + known[k][hit]
@@ -191,12 +191,12 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	from := map[turnKey][]string{}
 	for _, f := range family {
 		for _, t := range f.Turns {
-			held[key(t)], from[key(t)] = append(held[key(t)], t), append(from[key(t)], f.ID)
+			held[turnKeyOf(t)], from[turnKeyOf(t)] = append(held[turnKeyOf(t)], t), append(from[turnKeyOf(t)], f.ID)
 		}
 	}
 	for _, t := range s.Turns {
 		at := -1
-		for i, h := range held[key(t)] {
+		for i, h := range held[turnKeyOf(t)] {
 			if SameBeforeRedaction(h.Content, t.Content) {
 				at = i // the last one's, as its session is the nearest
 			}
@@ -204,7 +204,7 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 		if at < 0 {
 			break
 		}
-		n, holder = n+1, from[key(t)][at]
+		n, holder = n+1, from[turnKeyOf(t)][at]
 	}
 	return n, holder
 }

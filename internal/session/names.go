@@ -12,7 +12,7 @@ import (
 // days begin alike.
 const (
 	MinPrefix = 4
-	shown     = 8
+	minShown  = 8
 )
 
 // ErrNoID says that nothing has the ID that was asked for.
@@ -27,15 +27,15 @@ type AmbiguousError struct {
 	IDs    []string // the candidates, each as short as is unique; of many, one more than are told
 }
 
-// toldIDs is how many candidates an AmbiguousError tells.
-const toldIDs = 10
+// maxCandidates is how many candidates an AmbiguousError tells.
+const maxCandidates = 10
 
 func (e *AmbiguousError) Error() string {
-	told := strings.Join(e.IDs[:min(len(e.IDs), toldIDs)], ", ")
-	if len(e.IDs) > toldIDs {
-		told += " and more"
+	candidates := strings.Join(e.IDs[:min(len(e.IDs), maxCandidates)], ", ")
+	if len(e.IDs) > maxCandidates {
+		candidates += " and more"
 	}
-	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, told)
+	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, candidates)
 }
 
 // Names tells sessions and memories apart by the beginnings of their IDs, or of those that agents gave them.
@@ -51,7 +51,7 @@ func NewNames(all map[string]string) Names {
 	ids := slices.Sorted(maps.Keys(all))
 	n := Names{ids: make([]named, len(ids))}
 	for i, id := range ids {
-		most := shown
+		most := minShown
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < len(ids) {
 				most = max(most, common(id, ids[j])+1)
@@ -74,14 +74,14 @@ func common(a, b string) int {
 	return n
 }
 
-// place is where a name stands among others, or belongs.
-func place(all []named, name string) (int, bool) {
+// search is where a name stands among others, or belongs.
+func search(all []named, name string) (int, bool) {
 	return slices.BinarySearchFunc(all, name, func(n named, name string) int { return strings.Compare(n.name, name) })
 }
 
-// beginning are those whose names begin so.
-func beginning(all []named, prefix string) []named {
-	from, _ := place(all, prefix)
+// withPrefix are those whose names begin so.
+func withPrefix(all []named, prefix string) []named {
+	from, _ := search(all, prefix)
 	to := from
 	for to < len(all) && strings.HasPrefix(all[to].name, prefix) {
 		to++
@@ -96,9 +96,9 @@ func (n Names) Find(prefix string) (string, error) {
 	if len(prefix) < MinPrefix {
 		return "", fmt.Errorf("%q: %w", prefix, ErrShortID)
 	}
-	found := beginning(n.ids, strings.ToUpper(prefix))
+	found := withPrefix(n.ids, strings.ToUpper(prefix))
 	if len(found) == 0 {
-		found = beginning(n.native, strings.ToLower(prefix))
+		found = withPrefix(n.native, strings.ToLower(prefix))
 	}
 	switch len(found) {
 	case 0:
@@ -107,7 +107,7 @@ func (n Names) Find(prefix string) (string, error) {
 		return found[0].id, nil
 	}
 	var ids []string
-	for _, f := range found[:min(len(found), toldIDs+1)] {
+	for _, f := range found[:min(len(found), maxCandidates+1)] {
 		ids = append(ids, f.short)
 	}
 	return "", &AmbiguousError{Prefix: prefix, IDs: ids}
@@ -118,7 +118,7 @@ func (n Names) Len() int { return len(n.ids) }
 
 // Short is the shortest beginning of an ID that means it alone.
 func (n Names) Short(id string) string {
-	if i, found := place(n.ids, id); found {
+	if i, found := search(n.ids, id); found {
 		return n.ids[i].short
 	}
 	return id

@@ -23,7 +23,7 @@ func Plain(s string) string {
 		case n > 0:
 			i += n
 			continue
-		case breaks(s[i]):
+		case endsLine(s[i]):
 			out = append(out, '\n')
 		default:
 			out = append(out, s[i])
@@ -38,14 +38,14 @@ func Plain(s string) string {
 func HiddenSize(s string, i int) int {
 	switch c := s[i]; {
 	case c == '\x1b':
-		return sequence(s[i:])
+		return sequenceSize(s[i:])
 	case c == '\r':
 		if strings.HasPrefix(s[i+1:], "\n") {
 			return 1
 		}
 		return 0
 	case c < utf8.RuneSelf:
-		if c < ' ' && c != '\n' && c != '\t' && !breaks(c) || c == 0x7f {
+		if c < ' ' && c != '\n' && c != '\t' && !endsLine(c) || c == 0x7f {
 			return 1
 		}
 		return 0
@@ -55,15 +55,15 @@ func HiddenSize(s string, i int) int {
 	r, n := utf8.DecodeRuneInString(s[i:])
 	switch {
 	case r == 0x9b: // ESC [ in one
-		return n + ending(s[i+n:], '0', '?')
+		return n + parametersSize(s[i+n:], '0', '?')
 	case r >= 0x80 && r < 0xa0:
 		return n
-	case !widthless(r):
+	case !isWidthless(r):
 		return 0
 	}
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+n:])
-	if foreign(before) && foreign(after) {
+	if isVisibleForeign(before) && isVisibleForeign(after) {
 		return 0
 	}
 	return n
@@ -78,7 +78,7 @@ func FirstHidden(s string) int {
 				return i
 			}
 		case utf8.RuneStart(c):
-			if r, _ := utf8.DecodeRuneInString(s[i:]); r < 0xa0 || widthless(r) {
+			if r, _ := utf8.DecodeRuneInString(s[i:]); r < 0xa0 || isWidthless(r) {
 				return i
 			}
 		}
@@ -86,28 +86,28 @@ func FirstHidden(s string) int {
 	return len(s)
 }
 
-// breaks reports whether a byte ends a line on paper or screen: CR, VT, FF.
-func breaks(c byte) bool { return c == '\r' || c == '\v' || c == '\f' }
+// endsLine reports whether a byte ends a line on paper or screen: CR, VT, FF.
+func endsLine(c byte) bool { return c == '\r' || c == '\v' || c == '\f' }
 
-// widthless are the signs that take up no room: zero width, direction, soft hyphens.
-func widthless(r rune) bool {
+// isWidthless reports whether a sign takes up no room: zero width, direction, soft hyphens.
+func isWidthless(r rune) bool {
 	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r == 0xfeff
 }
 
-// foreign is a visible rune outside ASCII.
-func foreign(r rune) bool { return r >= 0xa0 && r != utf8.RuneError && !widthless(r) }
+// isVisibleForeign reports whether a rune is visible and outside ASCII.
+func isVisibleForeign(r rune) bool { return r >= 0xa0 && r != utf8.RuneError && !isWidthless(r) }
 
 // longestSequence bounds the title or link that a terminal sequence may carry, in bytes.
 const longestSequence = 4096
 
-// sequence is the size of the terminal sequence (ECMA-48) that begins s, which begins with ESC.
-func sequence(s string) int {
+// sequenceSize is the size of the terminal sequence (ECMA-48) that begins s, which begins with ESC.
+func sequenceSize(s string) int {
 	if len(s) < 2 {
 		return 1
 	}
 	switch s[1] {
 	case '[':
-		return 2 + ending(s[2:], '0', '?')
+		return 2 + parametersSize(s[2:], '0', '?')
 	case ']', 'P', 'X', '^', '_': // a string: a title, a link
 		body := s[2:min(len(s), longestSequence)]
 		if n := strings.IndexAny(body, "\a\x1b\n"); n >= 0 && body[n] == '\a' {
@@ -117,12 +117,12 @@ func sequence(s string) int {
 		}
 		return 1
 	}
-	return 1 + ending(s[1:], ' ', '/')
+	return 1 + parametersSize(s[1:], ' ', '/')
 }
 
-// ending is the size of a sequence's parameters, in the given range, with what stands between them and
+// parametersSize is the size of a sequence's parameters, in the given range, with what stands between them and
 // its last byte, and of that; 0 when there is no last byte.
-func ending(s string, from, to byte) int {
+func parametersSize(s string, from, to byte) int {
 	i := 0
 	for i < len(s) && (from <= s[i] && s[i] <= to || ' ' <= s[i] && s[i] <= '/') {
 		i++

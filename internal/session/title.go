@@ -47,18 +47,18 @@ func Beyond(title, text string) string {
 	if n := len(words); n > 0 && strings.HasSuffix(title, "…") {
 		words = words[:n-1] // which may be half of one
 	}
-	if rest, ok := behind(words, text); ok {
+	if rest, ok := afterWords(words, text); ok {
 		return rest
 	}
 	line, next, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if rest, ok := behind(words, next); ok && strings.HasSuffix(strings.TrimSpace(line), ":") {
+	if rest, ok := afterWords(words, next); ok && strings.HasSuffix(strings.TrimSpace(line), ":") {
 		return rest
 	}
 	return text
 }
 
-// behind is what follows some words, with which a text or its heading begins.
-func behind(words []string, text string) (rest string, ok bool) {
+// afterWords is what follows some words, with which a text or its heading begins.
+func afterWords(words []string, text string) (rest string, ok bool) {
 	rest = strings.TrimLeft(text, "# \n\r\t")
 	for _, w := range words {
 		if rest, ok = strings.CutPrefix(rest, w); !ok {
