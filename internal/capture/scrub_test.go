@@ -201,8 +201,8 @@ func TestPreview(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	for _, f := range p.Findings {
-		if strings.Contains(f.Around, secret) || !strings.Contains(f.Around, "[REDACTED:github-pat]") {
-			t.Errorf("around: %q", f.Around)
+		if strings.Contains(f.Around(), secret) || !strings.Contains(f.Around(), "[REDACTED:github-pat]") {
+			t.Errorf("around: %q", f.Around())
 		}
 	}
 	out := w.capture()

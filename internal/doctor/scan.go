@@ -158,7 +158,7 @@ func (s *scan) leak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 
 // Shape is a mark as JSON.
 func Shape(m redact.Mark) result.Finding {
-	out := result.Finding{Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around, Value: m.Value}
+	out := result.Finding{Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around(), Value: m.Value}
 	switch m.In {
 	case redact.InTurn, redact.InCommand, redact.InPath:
 		out.Turn = &m.Turn

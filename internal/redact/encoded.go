@@ -1,86 +1,119 @@
 package redact
 
-import "strings"
-
-const (
-	// minEncoded is the shortest base64 in which the rules look for secrets, and minEncodedValue the one in which known values are
-	// looked for, in bytes.
-	minEncoded      = 24
-	minEncodedValue = 11
+import (
+	"strings"
+	"unicode/utf8"
 )
 
-// readable wants text that can be read: the rules look for nothing else.
-func readable(b []byte) bool {
-	for _, c := range b {
-		if (c < ' ' || c > '~') && c != '\n' && c != '\t' && c != '\r' {
-			return false
-		}
-	}
-	return len(b) >= minEncoded/4*3
+// wanted says what of runs of base64 and of hexadecimal digits is decoded: at least so many bytes in a row that are all wanted.
+type wanted struct {
+	least int
+	bytes [256]bool
 }
 
-// anything wants all that a text encodes: values are looked for wherever they begin.
-func anything([]byte) bool { return true }
-
-// decode is what runs of base64 and of hexadecimal digits in a reading stand for, one behind the other. A run may begin with what is no part
-// of the encoding, such as a path. So it is decoded from each of its first four places on, and what is wanted of that is kept.
-func decode(of reading, wanted func([]byte) bool) reading {
-	t := of.text
-	out := make([]byte, 0, len(t)/2)
-	r := reading{done: of.done, runs: []window{}}
-	keep := func(from int, run window) {
-		if from == len(out) {
-			return
-		}
-		if !wanted(out[from:]) {
-			out = out[:from]
-			return
-		}
-		out = append(out, '\n')
-		r.runs, r.ends = append(r.runs, run), append(r.ends, len(out))
+// readable is where the rules look for secrets.
+var readable = func() *wanted { //nolint:gochecknoglobals // read-only
+	w := &wanted{least: 18, bytes: bytesIn("\n\t\r")}
+	for c := ' '; c <= '~'; c++ {
+		w.bytes[c] = true
 	}
+	return w
+}()
+
+// bytesOf is where values of such bytes are looked for.
+func bytesOf(values []string) *wanted {
+	w := &wanted{least: minValue}
+	for _, v := range values {
+		for i := range len(v) {
+			w.bytes[v[i]] = true
+		}
+	}
+	return w
+}
+
+// decoder makes a reading of what another one encodes.
+type decoder struct {
+	*wanted
+	out  []byte
+	from int    // of the row
+	run  window // in the other reading
+	reading
+}
+
+// decode is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run may begin with what is no
+// part of the encoding, such as a path. So it is decoded from each of its first four places on.
+func decode(of reading, w *wanted) reading {
+	t := of.text
+	d := decoder{wanted: w, reading: reading{done: of.done, runs: []window{}}}
 	for i := 0; i < len(t); i++ {
 		if sextets[t[i]] < 0 {
 			continue
 		}
-		run := window{i, i}
+		d.run = window{i, i}
 		onlyHex := true
 		for ; i < len(t) && sextets[t[i]] >= 0; i++ {
-			onlyHex = onlyHex && nibble(t[i]) >= 0
+			onlyHex = onlyHex && nibbles[t[i]] >= 0
 		}
-		if run.hi = i; run.hi-run.lo < minEncodedValue {
+		if d.run.hi = i; 3*(i-d.run.lo) < 4*w.least {
 			continue
 		}
 		for shift := range 4 {
-			from := len(out)
-			out = appendBase64(out, t[run.lo+shift:run.hi])
-			keep(from, run)
+			d.base64(t[d.run.lo+shift : i])
 		}
 		for shift := 0; shift < 2 && onlyHex; shift++ {
-			from := len(out)
-			for j := run.lo + shift; j+1 < run.hi; j += 2 {
-				out = append(out, byte(nibble(t[j])<<4|nibble(t[j+1])))
-			}
-			keep(from, run)
+			d.hex(t[d.run.lo+shift : i])
 		}
 	}
-	r.text = string(out)
-	return r
+	d.text = string(d.out)
+	return d.reading
 }
 
-// appendBase64 decodes either alphabet.
-func appendBase64(out []byte, v string) []byte {
-	for ; len(v) >= 4; v = v[4:] {
-		n := uint32(sextets[v[0]])<<18 | uint32(sextets[v[1]])<<12 | uint32(sextets[v[2]])<<6 | uint32(sextets[v[3]])
-		out = append(out, byte(n>>16), byte(n>>8), byte(n))
+// base64 decodes either alphabet.
+func (d *decoder) base64(v string) {
+	for ; len(v) > 1; v = v[min(4, len(v)):] {
+		n := uint32(sextets[v[0]])<<18 | uint32(sextets[v[1]])<<12
+		size := min(len(v), 4) - 1
+		for i := 2; i <= size; i++ {
+			n |= uint32(sextets[v[i]]) << (18 - 6*i)
+		}
+		for i := range size {
+			d.put(byte(n >> (16 - 8*i)))
+		}
 	}
-	if len(v) > 1 {
-		out = append(out, byte(sextets[v[0]])<<2|byte(sextets[v[1]])>>4)
+	d.end()
+}
+
+func (d *decoder) hex(v string) {
+	for ; len(v) > 1; v = v[2:] {
+		d.put(byte(nibbles[v[0]]<<4 | nibbles[v[1]]))
 	}
-	if len(v) > 2 {
-		out = append(out, byte(sextets[v[1]])<<4|byte(sextets[v[2]])>>2)
+	d.end()
+}
+
+func (d *decoder) put(c byte) {
+	if d.bytes[c] {
+		d.out = append(d.out, c)
+	} else if d.from < len(d.out) {
+		d.end()
 	}
-	return out
+}
+
+// end ends a row.
+func (d *decoder) end() {
+	if len(d.out)-d.from < d.least {
+		d.out = d.out[:d.from]
+		return
+	}
+	d.out = append(d.out, '\n')
+	d.from = len(d.out)
+	d.runs, d.ends = append(d.runs, d.run), append(d.ends, d.from)
+}
+
+// decoded is what may be base64 of a text.
+func decoded(v string) string {
+	d := decoder{wanted: &wanted{bytes: readable.bytes}}
+	d.base64(v)
+	return strings.TrimSuffix(string(d.out), "\n")
 }
 
 // sextets are what the letters of base64 stand for; -1 for other bytes.
@@ -92,5 +125,13 @@ var sextets = func() (out [256]int8) { //nolint:gochecknoglobals // read-only
 	return out
 }()
 
-// nibble is what a hexadecimal digit stands for; -1 for other letters of base64.
-func nibble(c byte) int { return strings.IndexByte("0123456789abcdef", c|0x20) }
+// nibbles are what hexadecimal digits stand for; -1 for other bytes.
+var nibbles = func() (out [256]int8) { //nolint:gochecknoglobals // read-only
+	for c := range out {
+		out[c] = -1
+		if c < utf8.RuneSelf {
+			out[c] = int8(strings.IndexByte("0123456789abcdef", lowerByte(byte(c))))
+		}
+	}
+	return out
+}()

@@ -103,7 +103,7 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 		if !slices.ContainsFunc(paths, x.names) {
 			return false
 		}
-		out = append(out, p.mark("excluded", "rekal.exclude", Excluded, ""))
+		out = append(out, p.mark(span{hi: len(Excluded), rule: "excluded", trigger: "rekal.exclude"}, Excluded))
 		return true
 	}
 	file := place{"", InFile, -1}

@@ -49,11 +49,7 @@ func (l *layer) undo(t string) (string, edits) {
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
 var layers = func() []*layer { //nolint:gochecknoglobals // read-only
 	escape := &layer{begins: bytesIn("\\&"), at: unescaped}
-	beyond := bytesIn("")
-	for c := utf8.RuneSelf; c < len(beyond); c++ {
-		beyond[c] = true
-	}
-	return []*layer{escape, escape, {begins: beyond, at: plainer}, {begins: bytesIn("%"), at: percent}, {begins: bytesIn("\\\n\"'`"), between: true, at: rejoin}}
+	return []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: plainer}, {begins: bytesIn("%"), at: percent}, {begins: bytesIn("\\\n\"'`"), between: true, at: rejoin}}
 }()
 
 // edits say where bytes were taken away: before the byte at[i] of the reading, gone[i] bytes in all up to there.
@@ -91,7 +87,7 @@ type reading struct {
 }
 
 // readings yields a text as it stands, with one layer after the other undone, and what it encodes.
-func readings(t string, wanted func(decoded []byte) bool) iter.Seq[reading] {
+func readings(t string, w *wanted) iter.Seq[reading] {
 	return func(yield func(reading) bool) {
 		r := reading{text: t}
 		if !yield(r) {
@@ -105,11 +101,11 @@ func readings(t string, wanted func(decoded []byte) bool) iter.Seq[reading] {
 				}
 			}
 		}
-		if d := decode(reading{text: t}, wanted); d.text != "" && !yield(d) {
+		if d := decode(reading{text: t}, w); d.text != "" && !yield(d) {
 			return
 		}
 		if len(r.done) > 0 {
-			if d := decode(r, wanted); d.text != "" {
+			if d := decode(r, w); d.text != "" {
 				yield(d)
 			}
 		}
@@ -191,8 +187,8 @@ func plainer(t string, _, i int) (string, int) {
 func percent(t string, _, i int) (string, int) {
 	var buf [utf8.UTFMax]byte
 	n := 0
-	for ; n < len(buf) && i+2 < len(t) && t[i] == '%' && nibbles[t[i+1]]*nibbles[t[i+2]] == 1; i += 3 {
-		buf[n] = byte(nibble(t[i+1])<<4 | nibble(t[i+2]))
+	for ; n < len(buf) && i+2 < len(t) && t[i] == '%' && nibbles[t[i+1]] >= 0 && nibbles[t[i+2]] >= 0; i += 3 {
+		buf[n] = byte(nibbles[t[i+1]]<<4 | nibbles[t[i+2]])
 		n++
 	}
 	if r, size := utf8.DecodeRune(buf[:n]); n > 0 && r >= ' ' && r != utf8.RuneError {
@@ -325,6 +321,13 @@ const (
 func bytesIn(signs string) (set [256]bool) {
 	for i := range len(signs) {
 		set[signs[i]] = true
+	}
+	return set
+}
+
+func bytesFrom(first int) (set [256]bool) {
+	for c := first; c < len(set); c++ {
+		set[c] = true
 	}
 	return set
 }

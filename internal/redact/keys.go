@@ -20,7 +20,7 @@ func privateKey(s *scanner, at window) {
 			hi++
 		}
 		s.work += hi - at.lo
-		if s.key = hi; strings.Contains(string(appendBase64(nil, strings.TrimRight(t[at.lo:min(hi, at.lo+64)], "="))), "PRIVATE KEY") {
+		if s.key = hi; strings.Contains(decoded(strings.TrimRight(t[at.lo:min(hi, at.lo+64)], "=")), "PRIVATE KEY") {
 			s.found(at.lo, hi, "private-key", at)
 		}
 	case s.low[at.lo:at.hi] == "private-lines:":

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/base64"
 	"slices"
 	"strings"
 	"unicode"
@@ -223,19 +222,12 @@ func isFile(v string) bool {
 func isSumForm(v string) bool {
 	v = strings.TrimPrefix(v, "0x")
 	for i := range len(v) {
-		if nibbles[v[i]] == 0 && v[i] != '-' {
+		if nibbles[v[i]] < 0 && v[i] != '-' {
 			return false
 		}
 	}
 	return len(v) > 6 && (lower(v) == v || strings.ToUpper(v) == v)
 }
-
-var nibbles = func() (out [256]byte) { //nolint:gochecknoglobals // read-only
-	for i := range len("0123456789abcdefABCDEF") {
-		out["0123456789abcdefABCDEF"[i]] = 1
-	}
-	return out
-}()
 
 // isUUID reports whether v begins with one.
 func isUUID(v string) bool {
@@ -278,6 +270,6 @@ var (
 
 // userAndPassword reports whether v is base64 of the two, as HTTP wants it.
 func userAndPassword(v string) bool {
-	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
-	return len(v) >= 8 && err == nil && strings.IndexByte(string(plain), ':') > 0 && readable(append(plain, "                  "...))
+	plain := decoded(strings.TrimRight(v, "="))
+	return len(v) >= minValue && strings.IndexByte(plain, ':') > 0 && strings.IndexByte(plain, '\n') < 0
 }

@@ -2,8 +2,11 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Where a mark is.
@@ -33,8 +36,9 @@ type Mark struct {
 	In      string // one of the constants
 	Turn    int    // index of the turn, or of the one before the tool call; -1 for others
 	Trigger string // what made the rule look: a name, a prefix, "known value", "remembered"
-	Around  string // the redacted text, on one line, at most about 80 characters
 	Value   string `json:"-"` // what was replaced; only for a person's terminal, never to be stored
+	Text    string `json:"-"` // the redacted text
+	Lo, Hi  int    // where the mark stands in it, in bytes
 }
 
 // ID names what to scrub, below a checkpoint's ID where the mark is in no session.
@@ -53,8 +57,9 @@ func (m Mark) ID(checkpoint string) string {
 // report adds the marks of a text that is done.
 func (t *text) report(rep *Report) {
 	private := 0
+	rep.Marks = slices.Grow(rep.Marks, len(t.marks))
 	for _, m := range t.marks {
-		rep.Marks = append(rep.Marks, t.place.mark(m.rule, m.trigger, around(*t.at, m.lo, m.hi), m.value))
+		rep.Marks = append(rep.Marks, t.place.mark(m, *t.at))
 		if m.rule == "private" {
 			private = 1
 			continue
@@ -67,15 +72,17 @@ func (t *text) report(rep *Report) {
 	rep.Private += private
 }
 
-func (p place) mark(rule, trigger, around, value string) Mark {
-	return Mark{Rule: rule, Session: p.session, In: p.in, Turn: p.turn, Trigger: trigger, Around: around, Value: value}
+func (p place) mark(m span, text string) Mark {
+	return Mark{Rule: m.rule, Session: p.session, In: p.in, Turn: p.turn, Trigger: m.trigger, Value: m.value, Text: text, Lo: m.lo, Hi: m.hi}
 }
 
 // shown is how many characters of the text are shown on each side of a marker.
 const shown = 30
 
-func around(text string, lo, hi int) string {
-	before, after := flat(text[max(0, lo-4*shown):lo], true), flat(text[hi:min(len(text), hi+4*shown)], false)
+// Around is the text around the mark, on one line, at most about 80 characters.
+func (m Mark) Around() string {
+	from, to := runeStart(m.Text, max(0, m.Lo-4*shown)), runeStart(m.Text, min(len(m.Text), m.Hi+4*shown))
+	before, after := strings.TrimLeft(oneSpaced(m.Text[from:m.Lo]), " "), strings.TrimRight(oneSpaced(m.Text[m.Hi:to]), " ")
 	head, tail := "", ""
 	for n := utf8.RuneCountInString(before); n > shown; n-- {
 		_, size := utf8.DecodeRuneInString(before)
@@ -85,21 +92,10 @@ func around(text string, lo, hi int) string {
 		_, size := utf8.DecodeLastRuneInString(after)
 		after, tail = after[:len(after)-size], "…"
 	}
-	return head + before + text[lo:hi] + after + tail
+	return head + before + m.Text[m.Lo:m.Hi] + after + tail
 }
 
-// flat is text on one line; a space stays at the end where the marker is, and what was cut inside a character is dropped.
-func flat(s string, before bool) string {
-	s = strings.ToValidUTF8(s, "")
-	line := strings.Join(strings.Fields(s), " ")
-	if line == "" {
-		return line
-	}
-	if before && strings.ContainsAny(s[len(s)-1:], " \n\t") {
-		line += " "
-	}
-	if !before && strings.ContainsAny(s[:1], " \n\t") {
-		line = " " + line
-	}
-	return line
-}
+// oneSpaced is a text on one line, with one space for all white space between two words.
+func oneSpaced(s string) string { return whiteSpace.ReplaceAllString(s, " ") }
+
+var whiteSpace = lazy.Expr(`\s+`)

@@ -27,6 +27,7 @@ type ruleset struct {
 	secrets   func() []string // asked once
 	known     *searcher
 	memory    Remembered
+	values    *wanted // of which known and remembered values are made
 	userAllow []*regexp.Regexp
 
 	work atomic.Int64 // bytes that were looked at; tests hold it against the size of the text
@@ -83,6 +84,10 @@ func (s *ruleset) load() {
 		}
 		if s.secrets != nil {
 			s.known = newSearcher(slices.DeleteFunc(slices.Clone(s.secrets()), Ordinary), minValue)
+			s.values = bytesOf(s.known.words)
+		}
+		if s.memory != nil { // whose values nobody knows
+			s.values = &wanted{least: minValue, bytes: bytesFrom(0)}
 		}
 	})
 }

@@ -80,7 +80,7 @@ func (s *ruleset) recognised(t string) (out []span) {
 	if s.known == nil && s.memory == nil {
 		return nil
 	}
-	for r := range readings(t, anything) {
+	for r := range readings(t, s.values) {
 		s.known.each(r.text, func(w, at int) {
 			if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
 				out = append(out, r.outward(span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"}))
@@ -250,7 +250,7 @@ func inBlob(t string, at window) bool {
 	for hi < len(t) && hi-at.hi < least && inBase64(t[hi]) {
 		hi++
 	}
-	return hi-lo >= least && at.lo-lo > minEncoded && hi-at.hi > minEncoded
+	return hi-lo >= least && min(at.lo-lo, hi-at.hi) > readable.least
 }
 
 func inBase64(c byte) bool { return alnumeric(c) || c == '+' || c == '/' || c == '=' }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -11,11 +12,12 @@ import (
 // whatever the words are, and the memory to the words. (An Aho-Corasick automaton of a .env file with 500 values would fill 300 MB.)
 // The zero value finds nothing.
 type searcher struct {
-	words  []string                    // in order
-	parent []int32                     // by word: the longest other word with which it begins; -1 for none
-	size   int                         // of a head
-	some   [1 << tableBits / 64]uint64 // a bit for each hash of a head, so that most places in a text ask no table
-	table  []int32                     // by hash of a head: 1 + the index of the first bucket; 0 for none
+	words  []string // in order
+	parent []int32  // by word: the longest other word with which it begins; -1 for none
+	size   int      // of a head
+	shift  int      // of a hash
+	some   []uint64 // a bit for each hash of a head, so that most places in a text ask no table
+	table  []int32  // by hash of a head: 1 + the index of the first bucket; 0 for none
 	bucket []bucket
 }
 
@@ -25,11 +27,11 @@ type bucket struct {
 	lo, hi, next int32 // next as in table
 }
 
-const tableBits = 16
-
 // newSearcher returns one for words of at least size bytes, keywordHead or minValue; others are left out.
 func newSearcher(words []string, size int) *searcher {
-	s := &searcher{words: slices.DeleteFunc(words, func(w string) bool { return len(w) < size }), size: size, table: make([]int32, 1<<tableBits)}
+	s := &searcher{words: slices.DeleteFunc(words, func(w string) bool { return len(w) < size }), size: size}
+	width := max(6, bits.Len(uint(len(s.words)))+3) // of a hash, in bits: of eight places in the table, one is taken
+	s.shift, s.some, s.table = 64-width, make([]uint64, 1<<width/64), make([]int32, 1<<width)
 	slices.Sort(s.words)
 	s.words = slices.Compact(s.words)
 	s.parent = make([]int32, len(s.words))
@@ -44,8 +46,9 @@ func newSearcher(words []string, size int) *searcher {
 			s.bucket[n-1].hi++
 			continue
 		}
-		s.some[hashOf(head)/64] |= 1 << (hashOf(head) % 64)
-		link := &s.table[hashOf(head)]
+		hash := s.hashOf(head)
+		s.some[hash/64] |= 1 << (hash % 64)
+		link := &s.table[hash]
 		s.bucket = append(s.bucket, bucket{head, int32(i), int32(i) + 1, *link})
 		*link = int32(len(s.bucket))
 	}
@@ -59,7 +62,7 @@ func (s *searcher) each(t string, found func(word, at int)) {
 	}
 	for i := 0; i+s.size <= len(t); i++ {
 		head := headOf(t[i:], s.size)
-		hash := hashOf(head)
+		hash := s.hashOf(head)
 		if s.some[hash/64]>>(hash%64)&1 == 0 {
 			continue
 		}
@@ -98,4 +101,4 @@ func headOf(t string, size int) uint64 {
 }
 
 // hashOf is Fibonacci hashing: the high bits of a product with 2^64 divided by the golden ratio.
-func hashOf(head uint64) uint64 { return head * 0x9e3779b97f4a7c15 >> (64 - tableBits) }
+func (s *searcher) hashOf(head uint64) uint64 { return head * 0x9e3779b97f4a7c15 >> s.shift }

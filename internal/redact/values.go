@@ -25,17 +25,29 @@ type findings struct {
 	values map[string]string // found secret to the rule that names it
 	// published are the values that the repository itself publishes, of all scans.
 	published map[string]bool
+	// everywhere are the values that are replaced wherever they stand, and ruleOf what names them.
+	everywhere *searcher
+	ruleOf     []string
+	bytes      *wanted // by which values are known where they are encoded
 }
 
 func (f *findings) add(t *text, spans []span) {
 	f.spans[t] = spans
 	for _, s := range spans {
 		raw := (*t.at)[s.lo:s.hi]
-		for _, v := range []string{raw, s.value, session.OneLine(raw)} { // a title has on one line what was wrapped
-			if had, ok := f.values[v]; v != "" && (!ok || preferred(s.rule, had)) {
-				f.values[v] = s.rule
-			}
+		f.addValue(raw, s.rule)
+		if s.value != "" && s.value != raw {
+			f.addValue(s.value, s.rule)
 		}
+		if strings.IndexByte(raw, '\n') >= 0 { // a title has on one line what was wrapped
+			f.addValue(session.OneLine(raw), s.rule)
+		}
+	}
+}
+
+func (f *findings) addValue(v, rule string) {
+	if had, ok := f.values[v]; !ok || had != rule && preferred(rule, had) {
+		f.values[v] = rule
 	}
 }
 
@@ -53,7 +65,7 @@ func preferred(a, b string) bool {
 	return cmp.Or(broad(a)-broad(b), cmp.Compare(a, b)) < 0
 }
 
-// weigh drops what the repository publishes, and has the rest remembered.
+// weigh drops what the repository publishes, has the rest remembered, and says which values are replaced wherever they stand.
 func (f *findings) weigh(ctx context.Context) error {
 	values := slices.Sorted(maps.Keys(f.values))
 	if f.public != nil {
@@ -61,16 +73,23 @@ func (f *findings) weigh(ctx context.Context) error {
 			return err
 		}
 	}
-	if f.memory == nil {
-		return nil
-	}
 	var found []Value
+	var everywhere []string
 	for _, v := range values {
-		if rule, left := f.values[v]; left && rule != KnownValue {
-			found = append(found, Value{v, rule, Ordinary(v)})
+		rule, left := f.values[v]
+		if !left {
+			continue
+		}
+		ordinary := Ordinary(v)
+		if !ordinary {
+			everywhere, f.ruleOf = append(everywhere, v), append(f.ruleOf, rule)
+		}
+		if rule != KnownValue {
+			found = append(found, Value{v, rule, ordinary})
 		}
 	}
-	if len(found) == 0 {
+	f.everywhere, f.bytes = newSearcher(everywhere, minValue), bytesOf(everywhere)
+	if f.memory == nil || len(found) == 0 {
 		return nil
 	}
 	return f.memory.Add(found)
@@ -101,10 +120,13 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	if len(f.values) == 0 {
 		return nil
 	}
-	elsewhere := f.finder()
 	return each(ctx, all, func(i int) error {
 		t := all[i]
-		spans := joined(append(slices.Clone(f.spans[t]), elsewhere(t)...), markers(*t.at, f.rules.ids))
+		inside := markers(*t.at, f.rules.ids)
+		spans := joined(f.spans[t], inside)
+		if more := f.elsewhere(t, spans); len(more) > 0 {
+			spans = joined(append(more, spans...), inside)
+		}
 		if t.changed = len(spans) > 0; t.changed {
 			t.mask(spans)
 		}
@@ -112,31 +134,35 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	})
 }
 
-// finder returns a function that finds the values in a text, however they are written there, and at the end of a title also the beginning
-// of one.
-func (f *findings) finder() func(t *text) []span {
-	rules := maps.Clone(f.values)
-	maps.DeleteFunc(rules, func(v, _ string) bool { return Ordinary(v) })
-	all := newSearcher(slices.Collect(maps.Keys(rules)), minValue)
-	return func(t *text) (out []span) {
-		if len(rules) == 0 {
-			return nil
-		}
-		for r := range readings(*t.at, anything) {
-			all.each(r.text, func(w, at int) {
-				v := all.words[w]
-				out = append(out, r.outward(span{lo: at, hi: at + len(v), rule: rules[v], trigger: "found elsewhere"}))
-			})
-		}
-		if t.title {
-			out = append(out, tail(*t.at, all.words, rules)...)
-		}
-		return out
+// elsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of a title also the
+// beginning of one.
+func (f *findings) elsewhere(t *text, found []span) (out []span) {
+	if len(f.everywhere.words) == 0 {
+		return nil
 	}
+	for r := range readings(*t.at, f.bytes) {
+		next := 0 // of found
+		f.everywhere.each(r.text, func(w, at int) {
+			p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
+			for next > 0 && found[next-1].hi > p.lo {
+				next--
+			}
+			for next < len(found) && found[next].hi < p.hi {
+				next++
+			}
+			if next == len(found) || p.lo < found[next].lo || found[next].rule != p.rule {
+				out = append(out, p)
+			}
+		})
+	}
+	if t.title {
+		out = append(out, tail(*t.at, f.everywhere.words, f.ruleOf)...)
+	}
+	return out
 }
 
 // tail finds the beginning of a value at the end of a title.
-func tail(title string, values []string, rules map[string]string) []span {
+func tail(title string, values, rules []string) []span {
 	title = strings.TrimRight(title, ".… ")
 	for at := max(0, len(title)-longestValue); at+minTail <= len(title); at++ {
 		rest := title[at:]
@@ -145,7 +171,7 @@ func tail(title string, values []string, rules map[string]string) []span {
 			i++ // a longer one
 		}
 		if i < len(values) && strings.HasPrefix(values[i], rest) {
-			return []span{{lo: at, hi: len(title), rule: rules[values[i]], trigger: "found elsewhere"}}
+			return []span{{lo: at, hi: len(title), rule: rules[i], trigger: "found elsewhere"}}
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ const (
 func named(find func(t string, at window) (name, bool)) func(s *scanner, at window) {
 	return func(s *scanner, at window) {
 		n, ok := find(s.t, at)
-		if !ok {
+		if !ok || isMarker(s.t[skip(s.t, n.end, " \t\"'`=:"):]) { // its value is taken
 			return
 		}
 		lo, hi := s.behind(n)

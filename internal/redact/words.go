@@ -46,7 +46,9 @@ var (
 // plainForm reports whether v is an e-mail address, a version, a number with points, a date, an address of the network, or a host with a
 // port.
 func plainForm(v string) bool {
-	return strings.ContainsAny(v, ".:@#/_-,") && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
+	const signs = ".:@#/"
+	dated := isDigit(v[len(v)-1]) && strings.IndexByte(v, '-') > 0
+	return (isDigit(v[0]) || v[0] == 'v' || dated || strings.ContainsAny(v, signs)) && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
 }
 
 var (
@@ -56,18 +58,12 @@ var (
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {
-	switch {
-	case isMarker(v):
-		return true
-	case constants[strings.ToLower(v)]:
-		return true
-	case v[0] == '<' || v[0] == '$' || v[0] == '{' || v[0] == '%' && (len(v) == 2 || strings.HasSuffix(v, "%")):
-		return true
-	case strings.Trim(v, v[:1]) == "" || strings.Trim(strings.ToLower(v), "x*.-_ ") == "":
+	if isMarker(v) || strings.IndexByte("<${", v[0]) >= 0 || v[0] == '%' && (len(v) == 2 || strings.HasSuffix(v, "%")) {
 		return true
 	}
-	sample := false
-	samples().each(lower(v), func(int, int) { sample = true })
+	low := lower(v)
+	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.Trim(low, "x*.-_ ") == ""
+	samples().each(low, func(int, int) { sample = true })
 	return sample
 }
 
