@@ -101,13 +101,8 @@ func readings(t string, w *wanted) iter.Seq[reading] {
 				}
 			}
 		}
-		if d := decode(reading{text: t}, w); d.text != "" && !yield(d) {
-			return
-		}
-		if len(r.done) > 0 {
-			if d := decode(r, w); d.text != "" {
-				yield(d)
-			}
+		if d := decode(r, w); d.text != "" {
+			yield(d)
 		}
 	}
 }

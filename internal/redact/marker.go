@@ -98,7 +98,7 @@ var privateTag = lazy.Expr(`(?i)(?:<|&(?:amp;)*lt;|&#0*60;|&#x0*3c;|%3c|\\u003c|
 // not opened, as its beginning stands in another record, from the start. It returns where the passages were, too.
 func dropPrivate(s string) (string, []window) {
 	folded := foldTags(s, nil)
-	if !strings.Contains(folded, "private") {
+	if !holdsTag(folded) {
 		return s, nil
 	}
 	at := func(i int) int { return i }
@@ -139,6 +139,21 @@ func dropPrivate(s string) (string, []window) {
 		out.WriteString(s[done:])
 	}
 	return out.String(), passages
+}
+
+// holdsTag reports whether what stands before a "private" may begin a tag, so that few texts are read by an expression.
+func holdsTag(folded string) bool {
+	for at := 0; ; at += len("private") {
+		n := strings.Index(folded[at:], "private")
+		if n < 0 {
+			return false
+		}
+		at += n
+		before := strings.TrimRight(folded[:at], " \t\n\v\f\r")
+		if before != "" && strings.IndexByte("<;c/f", before[len(before)-1]) >= 0 { // "&lt;", "%3c", "\u002f"
+			return true
+		}
+	}
 }
 
 // foldTags is a text in small letters, with the letters and signs of a tag for those that look like them. It calls from with the place in

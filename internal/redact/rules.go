@@ -197,16 +197,19 @@ func excused(by []allowlist, match, secret string) bool {
 }
 
 // entropy is Shannon's, in bits a byte, as gitleaks reckons it.
-func entropy(s string) (bits float64) {
-	var count [256]int
+func entropy(s string) float64 {
+	if s == "" {
+		return 0
+	}
+	var count [256]uint32
 	for i := range len(s) {
 		count[s[i]]++
 	}
+	sum := 0.0
 	for _, n := range count {
-		if n > 0 {
-			p := float64(n) / float64(len(s))
-			bits -= p * math.Log2(p)
+		if n > 1 {
+			sum += float64(n) * math.Log2(float64(n))
 		}
 	}
-	return bits
+	return math.Log2(float64(len(s))) - sum/float64(len(s))
 }

@@ -47,7 +47,7 @@ var (
 // port.
 func plainForm(v string) bool {
 	const signs = ".:@#/"
-	dated := isDigit(v[len(v)-1]) && strings.IndexByte(v, '-') > 0
+	dated := isLower(v[0]) && len(v) > len("-20261231") && isDigit(v[len(v)-1]) && isDigit(v[len(v)-2])
 	return (isDigit(v[0]) || v[0] == 'v' || dated || strings.ContainsAny(v, signs)) && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
 }
 
