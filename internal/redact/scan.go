@@ -44,7 +44,7 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 	r.rules.load()
 	spans := make([][]span, len(todo))
 	err := each(ctx, todo, func(i int) error {
-		spans[i] = r.rules.scanReadings(*todo[i].at)
+		spans[i] = r.rules.scanReadings(ctx, *todo[i].at)
 		return nil
 	})
 	if err != nil {
@@ -59,11 +59,11 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 
 // scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants a quote or a word's
 // beginning before a secret does not see it behind \" or \n, as in tool input or output that was quoted into a turn.
-func (s *ruleset) scanReadings(t string) []span {
+func (s *ruleset) scanReadings(ctx context.Context, t string) []span {
 	var out []span
 	for f := range readings(t, readable) {
 		for _, w := range f.parts() {
-			for _, p := range s.scan(f.text[w.lo:w.hi]) {
+			for _, p := range s.scan(ctx, f.text[w.lo:w.hi]) {
 				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
 				out = append(out, f.outward(p))
 			}
@@ -101,11 +101,22 @@ func insideNumber(t string, lo, hi int) bool {
 	return strings.Trim(t[lo:hi], digitSet) == "" && (lo > 0 && isDigit(t[lo-1]) || hi < len(t) && isDigit(t[hi]))
 }
 
-// scan returns what the rules find in t. Each looks at its keywords, and at most a fixed number of bytes around them.
-func (s *ruleset) scan(t string) []span {
+// patience is how much is looked at, in bytes, before a scanner asks whether its time is over: a hook's may be within one long text.
+const patience = 1 << 20
+
+// scan returns what the rules find in t, as far as it comes before ctx ends. Each looks at its keywords, and at most a fixed number of bytes
+// around them.
+func (s *ruleset) scan(ctx context.Context, t string) []span {
 	c := &scanner{ruleset: s, t: t, low: lower(t), work: len(t), done: map[int]int{}, wide: map[string]*wide{}}
 	inside := markers(t, s.ids)
+	asked, ended := c.work, false
 	s.keywords.each(c.low, func(w, at int) {
+		if c.work-asked > patience {
+			asked, ended = c.work, ctx.Err() != nil
+		}
+		if ended {
+			return
+		}
 		for len(inside) > 0 && inside[0].hi <= at {
 			inside = inside[1:]
 		}
