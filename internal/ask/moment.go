@@ -66,7 +66,7 @@ func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *
 
 // Story tells what stands behind a commit, a range, a session or lines: see story.Read.
 func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
-	out, err := story.Read(ctx, m.DB, m.w.Repo, what, m.Hidden)
+	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.Hidden})
 	out.AsOf = m.AsOf
 	return out, err
 }

@@ -14,14 +14,14 @@ import (
 // tellingLine is how many bytes a line has that tells something.
 const tellingLine = 8
 
-// lines is a set of lines of a file.
-type lines map[string]bool
+// lineSet is a set of lines of a file.
+type lineSet map[string]bool
 
-// findAgain looks for the lines that parts added in the commit in question.
-func (s *squash) findAgain() error {
-	fresh := map[string]lines{}
+// matchLines looks for the lines that parts added in the commit in question.
+func (s *squash) matchLines() error {
+	brought := map[string]lineSet{}
 	read := 0
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		if k.Matched || !k.Here || !k.Most() || read == maxRead {
 			continue
 		}
@@ -31,31 +31,31 @@ func (s *squash) findAgain() error {
 		}
 		read++
 		var err error
-		if k.LineMatch, err = s.again(k, c, fresh); err != nil {
+		if k.LineMatch, err = s.lineMatch(k, c, brought); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again counts the lines that a part added, and those of them that the commit in question brought.
-func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (a attribution.LineMatch, err error) {
+// lineMatch counts the lines that a part added, and those of them that the commit in question brought.
+func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSet) (a attribution.LineMatch, err error) {
 	a.All = len(k.Paths) == len(s.keys)
 	for i, p := range k.Paths {
 		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.Same, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
-		if err := s.fresh(p, fresh); err != nil {
+		if err := s.readBrought(p, brought); err != nil {
 			return attribution.LineMatch{}, err
 		}
-		own, err := s.added(c, p)
+		own, err := s.linesAdded(c, p)
 		if err != nil {
 			return attribution.LineMatch{}, err
 		}
-		a.Brought += len(fresh[p])
+		a.Brought += len(brought[p])
 		for l := range own {
 			a.Added++
-			if fresh[p][l] {
+			if brought[p][l] {
 				a.Found++
 			}
 		}
@@ -63,12 +63,12 @@ func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (a attrib
 	return a, nil
 }
 
-// fresh reads the lines of a file that never stood in what the file was before.
-func (s *squash) fresh(path string, into map[string]lines) error {
+// readBrought reads the lines of a file that never stood in what the file was before.
+func (s *squash) readBrought(path string, into map[string]lineSet) error {
 	if into[path] != nil {
 		return nil
 	}
-	into[path] = lines{}
+	into[path] = lineSet{}
 	stays, ok := s.past[path]
 	if !ok {
 		return nil
@@ -84,9 +84,9 @@ func (s *squash) fresh(path string, into map[string]lines) error {
 	return nil
 }
 
-// added reads the lines that a commit added to a file.
-func (s *squash) added(c git.Commit, path string) (lines, error) {
-	out := lines{}
+// linesAdded reads the lines that a commit added to a file.
+func (s *squash) linesAdded(c git.Commit, path string) (lineSet, error) {
+	out := lineSet{}
 	now, err := history.Past(s.repo, c.OID, []string{path}, c.Committer.When, 2)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *squash) added(c git.Commit, path string) (lines, error) {
 
 // linesOf adds the lines of a blob to a set, or takes them out. A blob that is not here, is
 // large or binary has none.
-func (s *squash) linesOf(blob git.OID, set lines, add bool) error {
+func (s *squash) linesOf(blob git.OID, set lineSet, add bool) error {
 	if blob == "" {
 		return nil
 	}

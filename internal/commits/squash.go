@@ -48,16 +48,16 @@ const (
 // emptyBlob is the key of what every empty file is, e69de29bb2d1d643….
 const emptyBlob db.Key = -0x19621d644d2e29bd
 
-// known is a code commit of a ledger that may be part of the commit in question.
-type known struct {
+// candidate is a code commit of a ledger that may be part of the commit in question.
+type candidate struct {
 	attribution.Part
 	db.CodeCommit
 	here []git.Commit // itself and what it became by amends and rebases, as far as it is here
 }
 
 // partOf is what is known of a code commit before its objects are looked for.
-func (s *squash) partOf(c db.CodeCommit) *known {
-	k := &known{CodeCommit: c, Part: attribution.Part{
+func (s *squash) partOf(c db.CodeCommit) *candidate {
+	k := &candidate{CodeCommit: c, Part: attribution.Part{
 		Email: c.Email, Branch: c.Branch, When: c.TS.Truncate(time.Second), Files: c.Files, Shared: len(c.Paths), SamePatch: c.SamePatch,
 	}}
 	for i, p := range c.Paths {
@@ -69,7 +69,7 @@ func (s *squash) partOf(c db.CodeCommit) *known {
 }
 
 // parts are those of some commits.
-func parts(all []*known) (out []*attribution.Part) {
+func parts(all []*candidate) (out []*attribution.Part) {
 	for _, k := range all {
 		out = append(out, &k.Part)
 	}
@@ -78,15 +78,15 @@ func parts(all []*known) (out []*attribution.Part) {
 
 // squash is the search for what a commit was made of.
 type squash struct {
-	repo    *git.Repo
-	rev     git.Commit
-	blobs   map[string]git.OID // file → what the commit left there
-	keys    map[string]db.Key
-	patchID string
-	known   []*known // those that may be part of it
-	aside   []*known // those that only tell what else their branches did
-	past    map[string][]history.Stay
-	lineage Lineage // of those that are known
+	repo       *git.Repo
+	rev        git.Commit
+	blobs      map[string]git.OID // file → what the commit left there
+	keys       map[string]db.Key
+	patchID    string
+	candidates []*candidate // those that may be part of it
+	others     []*candidate // those that only tell what else their branches did
+	past       map[string][]history.Stay
+	lineage    Lineage // of those that are known
 }
 
 // MadeOf are the OIDs of the code commits of ledgers that a commit is made of, as far as it
@@ -104,7 +104,7 @@ func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out 
 	if err := s.match(ctx); err != nil {
 		return nil, false, ctx.Err()
 	}
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		if k.Matched {
 			out = append(out, k.SHA)
 			copied = copied || k.Part.SamePatch
@@ -115,7 +115,7 @@ func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out 
 }
 
 func (s *squash) match(ctx context.Context) error {
-	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || attribution.MatchPatches(parts(s.known)) {
+	if err := s.leaveReachable(ctx); err != nil || len(s.candidates) == 0 || attribution.MatchPatches(parts(s.candidates)) {
 		return err
 	}
 	return s.sameContent()
@@ -149,16 +149,16 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 		k := s.partOf(c)
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo
 		if c.SamePatch || len(k.Same) > 0 || i < maxMet && recent {
-			s.known = append(s.known, k)
+			s.candidates = append(s.candidates, k)
 		} else {
-			s.aside = append(s.aside, k)
+			s.others = append(s.others, k)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	shas := make([]string, len(s.known))
-	for i, k := range s.known {
+	shas := make([]string, len(s.candidates))
+	for i, k := range s.candidates {
 		shas[i] = k.SHA
 	}
 	s.lineage, err = ReadLineage(ctx, index, s.repo, shas)
@@ -169,15 +169,15 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 // already, the commit itself, and what was built on it. A commit that became another one is
 // that.
 func (s *squash) leaveReachable(ctx context.Context) error {
-	tips, err := s.find()
+	tips, err := s.readHere()
 	if err != nil || len(tips) == 0 {
 		return err
 	}
 	apart, err := s.apart(ctx, tips)
 	if err != nil {
-		apart = s.whole(ctx, tips)
+		apart = s.apartByTip(ctx, tips)
 	}
-	s.known = slices.DeleteFunc(s.known, func(k *known) bool {
+	s.candidates = slices.DeleteFunc(s.candidates, func(k *candidate) bool {
 		return slices.ContainsFunc(k.here, func(c git.Commit) bool {
 			if !apart[c.OID] {
 				return true
@@ -189,7 +189,7 @@ func (s *squash) leaveReachable(ctx context.Context) error {
 			return after || err != nil
 		})
 	})
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
 			k.When = k.here[0].Committer.When
 		}
@@ -210,25 +210,25 @@ func (s *squash) apart(ctx context.Context, tips []git.OID) (map[git.OID]bool, e
 	return out, nil
 }
 
-// whole is apart where some histories have gaps (git has thrown away the older part of a
+// apartByTip is apart where some histories have gaps (git has thrown away the older part of a
 // branch that was deleted): such a commit counts as gone.
-func (s *squash) whole(ctx context.Context, tips []git.OID) map[git.OID]bool {
+func (s *squash) apartByTip(ctx context.Context, tips []git.OID) map[git.OID]bool {
 	out, broken := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, tip := range tips {
 		apart, err := s.apart(ctx, []git.OID{tip})
 		broken[tip] = err != nil
 		maps.Copy(out, apart)
 	}
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		k.here = slices.DeleteFunc(k.here, func(c git.Commit) bool { return broken[c.OID] })
 	}
 	return out
 }
 
-// find reads the commits that are here, with the first of those that they became, as who made them says.
-func (s *squash) find() (tips []git.OID, err error) {
+// readHere reads the commits that are here, with the first of those that they became, as who made them says.
+func (s *squash) readHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		became := s.lineage.Made(k.SHA, s.lineage.Is)
 		for _, at := range became[:min(len(became), maxBecame)] {
 			if gone[at.SHA] {
@@ -253,27 +253,27 @@ func (s *squash) find() (tips []git.OID, err error) {
 // sameContent matches commits by the blobs that they left and by the lines that they added,
 // and then what else is on the way to them.
 func (s *squash) sameContent() error {
-	if err := s.lookBack(); err != nil {
+	if err := s.readPast(); err != nil {
 		return err
 	}
-	attribution.KeepDistinctive(parts(s.known), func(p *attribution.Part, path string) bool { return s.stood(path, s.blobs[path], p.When) })
-	if err := s.findAgain(); err != nil {
+	attribution.KeepDistinctive(parts(s.candidates), func(p *attribution.Part, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
+	if err := s.matchLines(); err != nil {
 		return err
 	}
-	attribution.MatchLines(parts(s.known))
+	attribution.MatchLines(parts(s.candidates))
 	// Whoever wrote a commit at another time than it was committed copied one commit, whose
 	// predecessors have copies of their own.
 	if d := s.rev.Committer.When.Sub(s.rev.Author.When); d.Abs() > time.Second {
 		return nil
 	}
-	return attribution.MatchAncestors(parts(s.known), parts(s.aside), s.leads())
+	return attribution.MatchAncestors(parts(s.candidates), parts(s.others), s.ancestry())
 }
 
-// lookBack reads what stood in the files since the first of the commits was made.
-func (s *squash) lookBack() error {
+// readPast reads what stood in the files since the first of the commits was made.
+func (s *squash) readPast() error {
 	since := s.rev.Committer.When
 	var paths []string
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		t := k.When
 		if t.IsZero() {
 			t = s.rev.Committer.When.Add(-longAgo)
@@ -289,15 +289,15 @@ func (s *squash) lookBack() error {
 	}
 	var err error
 	s.past, err = history.Past(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
-	for _, k := range slices.Concat(s.known, s.aside) {
+	for _, k := range slices.Concat(s.candidates, s.others) {
 		k.Arrived = s.arrived(k)
 	}
 	return err
 }
 
-// stood reports whether a blob was in a file of the branch at a time or since. What nobody
+// wasInBranch reports whether a blob was in a file of the branch at a time or since. What nobody
 // looked at counts as there.
-func (s *squash) stood(path string, blob git.OID, at time.Time) bool {
+func (s *squash) wasInBranch(path string, blob git.OID, at time.Time) bool {
 	stays, ok := s.past[path]
 	return !ok || slices.ContainsFunc(stays, func(st history.Stay) bool {
 		return st.OID == blob && (st.To.IsZero() || !st.To.Before(at))
@@ -306,7 +306,7 @@ func (s *squash) stood(path string, blob git.OID, at time.Time) bool {
 
 // arrived reports whether a commit came into the branch earlier: what it left in one of the
 // files came there after it.
-func (s *squash) arrived(k *known) bool {
+func (s *squash) arrived(k *candidate) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
 			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.When) {
@@ -317,10 +317,10 @@ func (s *squash) arrived(k *known) bool {
 	return false
 }
 
-// leads tells which parts are ancestors of others, as far as both are here.
-func (s *squash) leads() func(from, to *attribution.Part) (bool, error) {
+// ancestry tells which parts are ancestors of others, as far as both are here.
+func (s *squash) ancestry() func(from, to *attribution.Part) (bool, error) {
 	here := map[*attribution.Part][]git.Commit{}
-	for _, k := range s.known {
+	for _, k := range s.candidates {
 		here[&k.Part] = k.here
 	}
 	return func(from, to *attribution.Part) (bool, error) {

@@ -134,6 +134,7 @@ type Resolver struct {
 	Repo   *git.Repo
 	Names  session.Names // all IDs there are
 	Purged []string      // the IDs of what is not shown, in any order
+	Code   git.OID       // the commit whose files count; "" for those of the worktree
 }
 
 // Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
@@ -203,7 +204,7 @@ func (r Resolver) isFile(word string) bool {
 	if !ok {
 		return false
 	}
-	c, err := worktree.Open(r.Repo, "")
+	c, err := worktree.Open(r.Repo, r.Code)
 	if err != nil {
 		return false
 	}

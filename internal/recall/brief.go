@@ -19,9 +19,9 @@ const (
 // runnersUp is how many a brief answer mentions behind its only result where all are weak.
 const runnersUp = 5
 
-// best is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
+// howManyShown is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
 // a session says in many, hides no session.
-func best(hits []Found) int {
+func howManyShown(hits []Found) int {
 	if hits[0].weak {
 		return 1
 	}
@@ -50,11 +50,11 @@ func amongAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief 
 	if n == len(hits) || n <= most {
 		return hits, n, nil
 	}
-	beyond, _, err := beyondPart(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
+	beyond, _, err := beyondShare(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
 	if err != nil || !slices.Contains(beyond, true) {
 		return hits, n, err
 	}
-	beyond, authors, err := beyondPart(ctx, index, hits, most)
+	beyond, authors, err := beyondShare(ctx, index, hits, most)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,8 +77,8 @@ func amongAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief 
 	return append(out, rest...), len(out), nil
 }
 
-// beyondPart says of each hit whether its author has so many before it, and how many authors there are.
-func beyondPart(ctx context.Context, index *db.DB, hits []Found, most int) (beyond []bool, authors int, err error) {
+// beyondShare says of each hit whether its author has so many before it, and how many authors there are.
+func beyondShare(ctx context.Context, index *db.DB, hits []Found, most int) (beyond []bool, authors int, err error) {
 	by, err := db.Authors(ctx, index, idsOf(hits))
 	had := map[string]int{}
 	for _, h := range hits {

@@ -31,12 +31,12 @@ import (
 // maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
 const maxLedgers = 200
 
-// worst orders what a session's files say: the first that one of them is, the session is.
-var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
+// severity orders what a session's files say: the first that one of them is, the session is.
+var severity = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
-// look compares the files of sessions that are shown, and tells which are no longer as they were left.
-func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (out map[string]string, stale map[string][]result.File, err error) {
-	now, err := standing(ctx, index, repo, req)
+// freshnessOf compares the files of sessions that are shown, and tells which are no longer as they were left.
+func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (out map[string]string, stale map[string][]result.File, err error) {
+	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 			left[id] = edited(repo, f)
 		}
 	}
-	states := judge(now, left)
+	states := compareFiles(now, left)
 	out, stale = make(map[string]string, len(facets)), map[string][]result.File{}
 	for id, f := range facets {
 		for i, is := range states[id] {
@@ -55,7 +55,7 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 				stale[id] = append(stale[id], result.File{Path: left[id][i].Path, Freshness: is})
 			}
 		}
-		out[id] = sum(states[id])
+		out[id] = worstOf(states[id])
 		if out[id] == result.Fresh && len(f.Left) == db.LeftFiles && f.Files > db.LeftFiles {
 			out[id] = result.Unknown // nobody looked at the rest
 		}
@@ -63,9 +63,9 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 	return out, stale, nil
 }
 
-// ofPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left some file that changed
+// staleInPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left some file that changed
 // since, which says little of most passages.
-func ofPassage(ctx context.Context, index *db.DB, h result.Hit, stale []result.File) (out []result.File, err error) {
+func staleInPassage(ctx context.Context, index *db.DB, h result.Hit, stale []result.File) (out []result.File, err error) {
 	if len(stale) == 0 || h.Turn == nil {
 		return nil, nil
 	}
@@ -78,13 +78,13 @@ func ofPassage(ctx context.Context, index *db.DB, h result.Hit, stale []result.F
 	return out, err
 }
 
-// blob is what stands in a file, in which a session left something.
-func blob(now *worktree.Content, path string, l db.Left) git.OID {
+// standingBlob is what stands in a file, in which a session left something.
+func standingBlob(now *worktree.Content, path string, l db.Left) git.OID {
 	return now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })
 }
 
-// standing is what the files are compared with; nil where that is not here.
-func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*worktree.Content, error) {
+// contentAsOf is what the files are compared with; nil where that is not here.
+func contentAsOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*worktree.Content, error) {
 	commit := git.OID("")
 	if req.Checkpoint != "" {
 		var err error
@@ -141,8 +141,8 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 	return out
 }
 
-// judge compares what sessions left with what stands there, by session, file by file.
-func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string {
+// compareFiles compares what sessions left with what stands there, by session, file by file.
+func compareFiles(now *worktree.Content, left map[string][]db.Left) map[string][]string {
 	moved := map[string]string{}
 	if now != nil {
 		var gone []string
@@ -153,7 +153,7 @@ func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string
 		}
 		for _, id := range slices.Backward(slices.Sorted(maps.Keys(left))) { // the latest: so much is read, and no more
 			for _, l := range left[id] {
-				if l.Blob != 0 && l.Blob != db.LeftNothing && blob(now, l.Path, l) == "" {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && standingBlob(now, l.Path, l) == "" {
 					gone = append(gone, l.Path)
 				}
 			}
@@ -172,7 +172,7 @@ func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string
 			}
 			is, ok := later[to]
 			if !ok {
-				is = state(now, l, to)
+				is = fileFreshness(now, l, to)
 			}
 			if l.Blob != db.LeftNothing {
 				later[cmp.Or(to, l.Path)] = is
@@ -183,14 +183,14 @@ func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string
 	return out
 }
 
-// state compares one file; moved is where it went, if it did.
-func state(now *worktree.Content, l db.Left, moved string) string {
+// fileFreshness compares one file; moved is where it went, if it did.
+func fileFreshness(now *worktree.Content, l db.Left, moved string) string {
 	if now == nil || l.Blob == 0 {
 		return result.Unknown
 	}
-	path, stands := l.Path, blob(now, l.Path, l)
+	path, stands := l.Path, standingBlob(now, l.Path, l)
 	if stands == "" && moved != "" {
-		path, stands = moved, blob(now, moved, l)
+		path, stands = moved, standingBlob(now, moved, l)
 	}
 	switch {
 	case stands == worktree.Unread:
@@ -207,9 +207,9 @@ func state(now *worktree.Content, l db.Left, moved string) string {
 	return result.StaleChanged
 }
 
-// sum is what the files of a session say of it.
-func sum(states []string) string {
-	for _, w := range worst {
+// worstOf is what the files of a session say of it.
+func worstOf(states []string) string {
+	for _, w := range severity {
 		if slices.Contains(states, w) {
 			return w
 		}
@@ -224,11 +224,11 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		if err != nil {
 			return err
 		}
-		states, _, err := look(ctx, index, repo, req, facets)
+		states, _, err := freshnessOf(ctx, index, repo, req, facets)
 		out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
 		return err
 	}
-	now, err := standing(ctx, index, repo, req)
+	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil {
 		return err
 	}
@@ -241,8 +241,8 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 			left = append(left, f.Left)
 		}
 	}
-	of := judge(now, map[string][]db.Left{out.ID: left})[out.ID]
-	out.Freshness, out.FilesTotal = sum(of), len(last) // a result looks at some of them
+	of := compareFiles(now, map[string][]db.Left{out.ID: left})[out.ID]
+	out.Freshness, out.FilesTotal = worstOf(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
 	}

@@ -40,7 +40,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 			return nil, err
 		}
 	}
-	if err := narrow(ctx, index, repo, req, &q); err != nil {
+	if err := applyOperands(ctx, index, repo, req, &q); err != nil {
 		return nil, err
 	}
 	rows, err := index.Log(ctx, q)
@@ -66,8 +66,8 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	return out, nil
 }
 
-// narrow reads the range and the paths. They are arguments, and no filter names them in an error.
-func narrow(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q *db.LogQuery) error {
+// applyOperands reads the range and the paths. They are arguments, and no filter names them in an error.
+func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q *db.LogQuery) error {
 	err := error(nil)
 	if req.Range != "" {
 		asked, failed := commits.UpTo(ctx, index, repo, req.Range)

@@ -23,9 +23,9 @@ const maxNamed = 100
 // idWord is what may be the ID of a session or memory, or one that an agent gave, among the words of a question.
 var idWord = lazy.Expr(`(?i)\b(?:0[0-9a-z]{7,25}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
-// named are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or what that
+// sessionsNamed are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or what that
 // commit was before and became after an amend or a rebase. It also returns the words that are IDs.
-func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, []string, error) {
+func sessionsNamed(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, []string, error) {
 	out, known, err := namedByID(ctx, index, question)
 	if err != nil {
 		return nil, nil, err

@@ -40,7 +40,7 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 			wanted[h.ID] = h.Turn
 		}
 	}
-	turns, err := said(ctx, index, wanted)
+	turns, err := turnsAt(ctx, index, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 	return out, nil
 }
 
-// said reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.
-func said(ctx context.Context, index *db.DB, wanted map[string]int) (map[string]session.Turn, error) {
+// turnsAt reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.
+func turnsAt(ctx context.Context, index *db.DB, wanted map[string]int) (map[string]session.Turn, error) {
 	turns, err := db.Said(ctx, index, wanted)
 	if err != nil {
 		return nil, err
@@ -96,6 +96,3 @@ func Said(ctx context.Context, index *db.DB, h result.Hit) (asked, answered stri
 	}
 	return asked, answered, err
 }
-
-// Matches finds what of a text answers a question: ranges of bytes, in order.
-func Matches(text, question string) [][2]int { return search.Matches(text, question) }

@@ -56,9 +56,9 @@ func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (
 	return p, some, err
 }
 
-// preferring keeps of what was found what touched one of the files; all of it, and no files, where
+// touchingFiles keeps of what was found what touched one of the files; all of it, and no files, where
 // nothing did. A file is a path from the repository's root, a folder, or the end of a path.
-func preferring(ctx context.Context, index *db.DB, files []string, hits []Found) ([]Found, []string, error) {
+func touchingFiles(ctx context.Context, index *db.DB, files []string, hits []Found) ([]Found, []string, error) {
 	var names []string
 	for _, f := range files {
 		if f = strings.Trim(strings.TrimPrefix(f, "./"), "/"); f != "" {

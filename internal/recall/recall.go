@@ -101,11 +101,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		out.Order = result.Latest
 	}
 	if req.Commit != "" && len(hits) > 0 {
-		if err := tied(ctx, index, hits, rev, req.Query); err != nil {
+		if err := markTies(ctx, index, hits, rev, req.Query); err != nil {
 			return out, err
 		}
 	}
-	if hits, out.Filters.Files, err = preferring(ctx, index, req.Files, hits); err != nil {
+	if hits, out.Filters.Files, err = touchingFiles(ctx, index, req.Files, hits); err != nil {
 		return out, err
 	}
 	out.Total = len(hits)
@@ -137,7 +137,7 @@ func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (show
 	case req.Limit > 0:
 		n = min(n, req.Limit)
 	case brief:
-		n = best(hits)
+		n = howManyShown(hits)
 	}
 	if req.Query != "" {
 		if hits, n, err = amongAuthors(ctx, index, hits, n, brief); err != nil {
@@ -165,7 +165,7 @@ func filtersOf(req Request) result.Filters {
 func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
-		hits[i].Purged = listed(purged, h.ID)
+		hits[i].Purged = inOrderedList(purged, h.ID)
 	}
 	return err
 }
@@ -244,7 +244,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		if err != nil {
 			return nil, nil, err
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return inOrderedList(req.Hidden, id) })
 		if req.Query == "" {
 			turn := db.First
 			if req.Turn != nil {
@@ -258,7 +258,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		set := setOf(ids)
 		allow = func(id string) bool { return set[id] }
 	}
-	made, known, err := named(ctx, index, repo, req.Query)
+	made, known, err := sessionsNamed(ctx, index, repo, req.Query)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -273,8 +273,8 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	return out, besideIDs(answer.Unknown, req.Query, known), nil
 }
 
-// listed reports whether an ID is among those of a list in order.
-func listed(ids []string, id string) bool {
+// inOrderedList reports whether an ID is among those of a list in order.
+func inOrderedList(ids []string, id string) bool {
 	_, found := slices.BinarySearch(ids, id)
 	return found
 }
@@ -311,7 +311,7 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 			}
 			return beside(
 				func() (err error) { became, err = index.Became(ctx, commitsOf(facets)); return err },
-				func() (err error) { states, stale, err = look(ctx, index, repo, req, facets); return err })
+				func() (err error) { states, stale, err = freshnessOf(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
 			shown, err = passages(ctx, index, hits)
@@ -320,7 +320,7 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	if err != nil {
 		return nil, err
 	}
-	now := living(facets, became, hits[:min(len(hits), maxLooked)])
+	now := commitsToday(facets, became, hits[:min(len(hits), maxLooked)])
 	missing := repo.Missing(now)
 	lost, err := history.Unreached(ctx, repo, now)
 	if err != nil {
@@ -329,7 +329,7 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.ID], h)
-		out[i].Commits, out[i].Missing = behindHere(became, facets[h.ID], missing, lost)
+		out[i].Commits, out[i].Missing = shownCommits(became, facets[h.ID], missing, lost)
 		out[i].Freshness = cmp.Or(states[h.ID], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
@@ -341,7 +341,7 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
 		if req.Stale {
-			if out[i].Stale, err = ofPassage(ctx, index, out[i], stale[h.ID]); err != nil {
+			if out[i].Stale, err = staleInPassage(ctx, index, out[i], stale[h.ID]); err != nil {
 				return nil, err
 			}
 		}
@@ -373,25 +373,25 @@ func beside(steps ...func() error) error {
 // maxLooked is of how many results the commits are looked for in the clone.
 const maxLooked = 100
 
-// living are the commits behind results, as they are now.
-func living(facets map[string]db.Facet, became map[attribution.Commit]string, hits []Found) (out []git.OID) {
+// commitsToday are the commits behind results, as they are now.
+func commitsToday(facets map[string]db.Facet, became map[attribution.Commit]string, hits []Found) (out []git.OID) {
 	for _, h := range hits {
 		for _, sha := range facets[h.ID].Commits {
-			out = append(out, git.OID(now(became, facets[h.ID], sha)))
+			out = append(out, git.OID(todayOf(became, facets[h.ID], sha)))
 		}
 	}
 	return out
 }
 
-// now is what a commit of a session became.
-func now(became map[attribution.Commit]string, f db.Facet, sha string) string {
+// todayOf is what a commit of a session became.
+func todayOf(became map[attribution.Commit]string, f db.Facet, sha string) string {
 	return cmp.Or(became[attribution.Commit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
 }
 
-// behindHere are the commits behind a session, those in front that this clone has, and the others; none that no branch leads to.
-func behindHere(became map[attribution.Commit]string, f db.Facet, missing, lost map[git.OID]bool) (all, elsewhere []string) {
+// shownCommits are the commits behind a session, those in front that this clone has, and the others; none that no branch leads to.
+func shownCommits(became map[attribution.Commit]string, f db.Facet, missing, lost map[git.OID]bool) (all, elsewhere []string) {
 	for _, sha := range f.Commits {
-		sha := now(became, f, sha)
+		sha := todayOf(became, f, sha)
 		if lost[git.OID(sha)] {
 			continue
 		}

@@ -53,7 +53,7 @@ func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, 
 
 // ask adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
 func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches func(path string) bool, touched []string) error {
-	now, err := standing(ctx, index, repo, req)
+	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil || now == nil {
 		return err
 	}

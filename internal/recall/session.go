@@ -68,7 +68,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p.Purged && listed(purged, id) {
+	if !p.Purged && inOrderedList(purged, id) {
 		return nil, nil, &PurgedError{id}
 	}
 	m, ok, err := index.Memory(ctx, id)
@@ -82,7 +82,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	}
 	s, err := page(ctx, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
-		if listed(purged, *other) {
+		if inOrderedList(purged, *other) {
 			*other = ""
 		}
 	}
@@ -112,7 +112,7 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 		return out, err
 	}
 	last := row.NextTurn
-	if n := fit(turns, p); n < len(turns) {
+	if n := turnsOnPage(turns, p); n < len(turns) {
 		out.Next, last = &turns[n].Index, turns[n].Index-1
 		turns = turns[:n]
 	}
@@ -136,8 +136,8 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 	return out, err
 }
 
-// fit is how many of the turns are a page.
-func fit(turns []session.Turn, p Page) int {
+// turnsOnPage is how many of the turns are a page.
+func turnsOnPage(turns []session.Turn, p Page) int {
 	size := 0
 	for i, t := range turns {
 		size += len(t.Content)

@@ -11,10 +11,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
-// those that are asked for. What first ties them to one decides: what is said later says nothing of it, but lines that are found later are
-// known to be theirs. Without a query the strongest come first.
-func tied(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, query string) error {
+// markTies says of hits behind commits how they are tied to those that are asked for, and where the part begins that was captured at them. The
+// first turns that tie a session to a commit decide how it is tied: later turns don't change that. Lines that are found later to be the session's do.
+// Without a query the strongest come first.
+func markTies(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, query string) error {
 	ties, err := index.Commits(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	for i, h := range hits {

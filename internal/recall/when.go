@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,16 +132,16 @@ func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *se
 	if a.Kind == KindRecord {
 		return nil, nil
 	}
-	hits, err := a.then(ctx, index, repo, s, filter)
+	hits, err := a.inTime(ctx, index, repo, s, filter)
 	if err == nil && a.Latest {
-		err = a.latest(ctx, index, repo, hits)
+		err = a.orderLatest(ctx, index, repo, hits)
 	}
 	return hits, err
 }
 
-// then finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
+// inTime finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
 // not a flag, it is answered without it.
-func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+func (a *asked) inTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
@@ -161,8 +162,8 @@ func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *searc
 	return other, err
 }
 
-// latest puts one's own work first where that was asked for, and says of each session where what took place then begins.
-func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
+// orderLatest puts one's own work first where that was asked for, and says of each session where what took place then begins.
+func (a *asked) orderLatest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
 	if a.Own {
 		who, err := repo.Identity(ctx)
 		if err != nil && !errors.Is(err, git.ErrNoIdentity) {
@@ -172,8 +173,11 @@ func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits [
 		if err != nil {
 			return err
 		}
-		mine := setOf(ids)
-		slices.SortStableFunc(hits, func(x, y Found) int { return compareBool(!mine[x.ID], !mine[y.ID]) })
+		place := map[string]int{} // of others: 0
+		for _, id := range ids {
+			place[id] = -1
+		}
+		slices.SortStableFunc(hits, func(x, y Found) int { return cmp.Compare(place[x.ID], place[y.ID]) })
 	}
 	if a.Question.When.Since.IsZero() {
 		return nil
@@ -185,15 +189,4 @@ func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits [
 		}
 	}
 	return err
-}
-
-// compareBool puts false first.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }

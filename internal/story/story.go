@@ -36,8 +36,16 @@ const maxCommits = 500
 // maxLineSessions is how many of the sessions behind a line are told.
 const maxLineSessions = 3
 
+// AsOf is the moment whose index is asked; the zero value is now.
+type AsOf struct {
+	Checkpoint string   // as in recall.Request
+	Tip        git.OID  // as in recall.Request
+	Hidden     []string // what is purged besides what the index says
+}
+
 // teller is one Read under way.
 type teller struct {
+	asOf   AsOf
 	index  *db.DB
 	repo   *git.Repo
 	names  session.Names
@@ -46,9 +54,9 @@ type teller struct {
 }
 
 // Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
-// revisions and lines. Hidden is what is purged besides what the index says.
-func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, hidden []string) (result.Story, error) {
-	t := &teller{index: index, repo: repo, purged: hidden, out: result.Story{
+// revisions and lines.
+func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf AsOf) (result.Story, error) {
+	t := &teller{asOf: asOf, index: index, repo: repo, purged: asOf.Hidden, out: result.Story{
 		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
 	}}
 	err := t.tell(ctx, text)
@@ -70,7 +78,14 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	if err := t.know(ctx); err != nil {
 		return err
 	}
-	what, err := name.Resolver{Index: t.index, Repo: t.repo, Names: t.names, Purged: t.purged}.Find(ctx, text)
+	words := name.Resolver{Index: t.index, Repo: t.repo, Names: t.names, Purged: t.purged}
+	if t.asOf.Checkpoint != "" {
+		var err error
+		if words.Code, err = recall.CodeOf(ctx, t.index, t.repo, t.asOf.Tip); err != nil {
+			return err
+		}
+	}
+	what, err := words.Find(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -206,7 +221,7 @@ func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
 
 // lines tells who is behind lines of a file, with their commits.
 func (t *teller) lines(ctx context.Context, target string) error {
-	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions})
+	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip, Hidden: t.asOf.Hidden})
 	if err != nil {
 		return err
 	}

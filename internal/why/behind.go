@@ -18,7 +18,7 @@ import (
 // Lines are followed into the commits that a commit was made of, where several sessions stand behind it, and for the 20 commits with the most
 // lines that no session is behind. Those are the commits that a rewrite names, those of a squash merge (squash.go), or what stood
 // before the commit that `git revert` names. A diff finds the line there, and `git blame` goes on from there, without what the commit
-// was built on. The commit of the branch that brought the line is asked in turn. So a brace also is its session's. What a branch's
+// was built on. The commit of the branch that brought the line is asked in turn. So even a line that holds only a brace belongs to the session that brought it. What a branch's
 // commit without a session brought, or the person who merged, is nobody's. Where the commits of a squash are not here, a line belongs to one
 // of the sessions that have its file, and the answer says so (shared).
 
@@ -32,8 +32,8 @@ const (
 	tracePatience = 10 * time.Second // after which no other commit is looked into
 )
 
-// behind tells which sessions stand behind the lines of commits.
-type behind struct {
+// claimFinder tells which sessions stand behind the lines of commits.
+type claimFinder struct {
 	commits.Lineage // of the commits that brought the lines
 	index           *db.DB
 	repo            *git.Repo
@@ -45,8 +45,8 @@ type behind struct {
 	late            <-chan time.Time
 }
 
-func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
-	b := &behind{
+func newClaimFinder(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*claimFinder, error) {
+	b := &claimFinder{
 		index: index, repo: repo, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
 		wrote: map[string]lineRecords{}, late: time.After(tracePatience),
 	}
@@ -70,7 +70,7 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 }
 
 // ties reads which sessions are tied to commits, and whose the files of their checkpoints are.
-func (b *behind) ties(ctx context.Context, all []attribution.Commit) (out []attribution.Tie, err error) {
+func (b *claimFinder) ties(ctx context.Context, all []attribution.Commit) (out []attribution.Tie, err error) {
 	unread := slices.DeleteFunc(commits.SHAs(all), func(sha string) bool {
 		_, ok := b.rows[sha]
 		return ok
@@ -102,30 +102,30 @@ func (b *behind) ties(ctx context.Context, all []attribution.Commit) (out []attr
 	return out, err
 }
 
-// whose tells what is behind the lines of a file that a commit brought.
-func (b *behind) whose(ctx context.Context, s source) ([][]attribution.Claim, error) {
-	return b.written(ctx, s, b.told)
+// claims tells what is behind the lines of a file that a commit brought.
+func (b *claimFinder) claims(ctx context.Context, s source) ([][]attribution.Claim, error) {
+	return b.claimsByWriters(ctx, s, b.claimsByTies)
 }
 
-// told is whose the lines are of which nobody says who wrote them.
-func (b *behind) told(ctx context.Context, s source) ([][]attribution.Claim, error) {
+// claimsByTies are those of lines of which no record says who wrote them.
+func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rows, err := b.ties(ctx, b.Made(sha, b.Was, b.Is))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(rows) > 0:
-		return b.seen(ctx, s, rows, 0)
+		return b.claimsOfCaptured(ctx, s, rows, 0)
 	case b.inferred == maxInferred:
 		return make([][]attribution.Claim, len(s.lines)), nil
 	}
 	b.inferred++
-	return b.unseen(ctx, s)
+	return b.claimsOfUncaptured(ctx, s)
 }
 
-// seen is whose the lines of a commit are that hooks saw, with what it was before: where only one session
-// is behind all that, its; else whose commit a line stood in first.
-func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
+// claimsOfCaptured are those of the lines of a commit that hooks captured, or of what it was before. Where only one session is behind all of
+// these commits, every line is that session's. Else a line belongs to the session of the commit in which it stood first.
+func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rest := b.owned.OfOrAll(rows, s.Path)
 	before := b.Before(sha, b.Maker(sha))
@@ -135,13 +135,13 @@ func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, dep
 	if len(b.rows[sha]) > 0 {
 		rest = b.owned.OfOrAll(b.rows[sha], s.Path)
 	}
-	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.deeper(depth))
+	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.claimsOfPart(depth))
 	return t.claims(rest), err
 }
 
-// unseen is whose the lines of a commit are that was made elsewhere, as far as can be told. What is in none
+// claimsOfUncaptured are those of the lines of a commit that was made elsewhere, as far as can be told. What is in none
 // of the commits that it was made of is nobody's, unless some of these are not here.
-func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, error) {
+func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	parts, copied, err := commits.MadeOf(ctx, b.index, b.repo, s.Commit)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 		return nil, err
 	}
 	if len(parts) == 0 {
-		t, err := b.trace(ctx, s, b.reverted(s.Commit), "", b.whose)
+		t, err := b.trace(ctx, s, b.beforeReverted(s.Commit), "", b.claims)
 		return t.guesses(nil), err
 	}
 	var all, gone []attribution.Commit
@@ -168,8 +168,8 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.deeper(0))
-	if err != nil || copied || !t.looked {
+	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.claimsOfPart(0))
+	if err != nil || copied || !t.complete {
 		return t.guesses(b.owned.OfOrAll(rows, s.Path)), err
 	}
 	rows, err = b.ties(ctx, gone)
@@ -179,8 +179,8 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 // revertOf is how git begins the line that names what a commit reverts.
 var revertOf = lazy.Expr(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
-// reverted is what stood before the commit that another one reverts: that brings back lines of it.
-func (b *behind) reverted(id git.OID) []git.OID {
+// beforeReverted is what stood before the commit that another one reverts: that brings back lines of it.
+func (b *claimFinder) beforeReverted(id git.OID) []git.OID {
 	c, err := b.repo.Commit(id)
 	if err != nil {
 		return nil
@@ -196,7 +196,7 @@ func (b *behind) reverted(id git.OID) []git.OID {
 }
 
 // tips are those of some commits that are here and no other of them leads to, the latest first.
-func (b *behind) tips(shas []string) (out []git.OID) {
+func (b *claimFinder) tips(shas []string) (out []git.OID) {
 	var here []git.Commit
 	for _, sha := range shas {
 		if c, err := b.repo.Commit(git.OID(sha)); err == nil {
@@ -218,15 +218,15 @@ func (b *behind) tips(shas []string) (out []git.OID) {
 
 // traced is what was found out about lines by looking for them in other commits.
 type traced struct {
-	found  [][]attribution.Claim
-	told   []bool
-	looked bool // in all of them
+	found    [][]attribution.Claim
+	known    []bool
+	complete bool // every one of these commits was looked into
 }
 
-// claims are what is behind the lines, with the rest for those of which nothing was told.
+// claims are what is behind the lines, with the rest for those of which nothing is known.
 func (t traced) claims(rest []attribution.Claim) [][]attribution.Claim {
 	for i := range t.found {
-		if !t.told[i] {
+		if !t.known[i] {
 			t.found[i] = rest
 		}
 	}
@@ -245,8 +245,8 @@ func (t traced) guesses(rest []attribution.Claim) [][]attribution.Claim {
 	return out
 }
 
-// deeper tells whose the lines of a part of a commit are.
-func (b *behind) deeper(depth int) func(context.Context, source) ([][]attribution.Claim, error) {
+// claimsOfPart tells whose the lines are of a commit that another one was made of.
+func (b *claimFinder) claimsOfPart(depth int) func(context.Context, source) ([][]attribution.Claim, error) {
 	return func(ctx context.Context, s source) ([][]attribution.Claim, error) {
 		if err := b.Extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
 			return nil, err
@@ -255,14 +255,14 @@ func (b *behind) deeper(depth int) func(context.Context, source) ([][]attributio
 		if err != nil {
 			return nil, err
 		}
-		return b.written(ctx, s, func(ctx context.Context, s source) ([][]attribution.Claim, error) {
-			return b.seen(ctx, s, rows, depth+1)
+		return b.claimsByWriters(ctx, s, func(ctx context.Context, s source) ([][]attribution.Claim, error) {
+			return b.claimsOfCaptured(ctx, s, rows, depth+1)
 		})
 	}
 }
 
 // parent is what a commit was made on; "" for a root.
-func (b *behind) parent(id git.OID) git.OID {
+func (b *claimFinder) parent(id git.OID) git.OID {
 	c, err := b.repo.Commit(id)
 	if err != nil || len(c.Parents) == 0 {
 		return ""
@@ -270,8 +270,8 @@ func (b *behind) parent(id git.OID) git.OID {
 	return c.Parents[0]
 }
 
-// more reports whether lines may be looked for in one commit more.
-func (b *behind) more() bool {
+// mayTrace reports whether lines may be looked for in one commit more.
+func (b *claimFinder) mayTrace() bool {
 	select {
 	case <-b.late:
 		b.traced = maxTraced
@@ -282,34 +282,34 @@ func (b *behind) more() bool {
 }
 
 // trace looks for lines in other commits that may have had them before, and asks whose they are of the
-// commits that brought them there, but for what is known to be older.
-func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.OID, whose func(context.Context, source) ([][]attribution.Claim, error)) (traced, error) {
-	t := traced{found: make([][]attribution.Claim, len(s.lines)), told: make([]bool, len(s.lines)), looked: len(tips) > 0 && len(tips) < maxTips}
+// commits that brought them there, but for what the commit older holds.
+func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older git.OID, claimsOf func(context.Context, source) ([][]attribution.Claim, error)) (traced, error) {
+	t := traced{found: make([][]attribution.Claim, len(s.lines)), known: make([]bool, len(s.lines)), complete: len(tips) > 0 && len(tips) < maxTips}
 	for _, tip := range tips {
-		if !b.more() {
-			t.looked = false
+		if !b.mayTrace() {
+			t.complete = false
 			break
 		}
-		origins, err := history.Trace(ctx, b.repo, s.Commit, s.Path, s.at, tip, known)
+		origins, err := history.Trace(ctx, b.repo, s.Commit, s.Path, s.at, tip, older)
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
 		if err != nil { // its past is not here; or it has no such file
-			t.looked = t.looked && errors.Is(err, git.ErrNotFound)
+			t.complete = t.complete && errors.Is(err, git.ErrNotFound)
 			continue
 		}
 		for i := range origins {
-			if t.told[i] || origins[i].Cut {
+			if t.known[i] || origins[i].Cut {
 				origins[i] = history.Origin{}
 			}
 		}
 		for _, part := range sources(origins) {
-			claims, err := whose(ctx, part)
+			claims, err := claimsOf(ctx, part)
 			if err != nil {
 				return t, err
 			}
 			for i, line := range part.lines {
-				t.found[line], t.told[line] = claims[i], true
+				t.found[line], t.known[line] = claims[i], true
 			}
 		}
 	}
@@ -320,7 +320,7 @@ func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.
 type lineRecords struct{ makers, others []attribution.LineRecord }
 
 // readWrote reads what sessions wrote in commits.
-func (b *behind) readWrote(ctx context.Context, shas []string) error {
+func (b *claimFinder) readWrote(ctx context.Context, shas []string) error {
 	shas = slices.DeleteFunc(slices.Clone(shas), func(sha string) bool {
 		_, ok := b.wrote[sha]
 		return ok
@@ -333,9 +333,9 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	return err
 }
 
-// written gives lines to those who wrote them as who made the commit says, and asks for the rest. Where it is known who wrote the others of
+// claimsByWriters gives lines to those who wrote them as who made the commit says, and asks for the rest. Where it is known who wrote the others of
 // a file, that is a guess: a formatter, a command or a person may have written these. Beside a guess stands who wrote them as others say.
-func (b *behind) written(ctx context.Context, s source, rest func(context.Context, source) ([][]attribution.Claim, error)) ([][]attribution.Claim, error) {
+func (b *claimFinder) claimsByWriters(ctx context.Context, s source, rest func(context.Context, source) ([][]attribution.Claim, error)) ([][]attribution.Claim, error) {
 	if err := b.readWrote(ctx, []string{string(s.Commit)}); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 	if err != nil {
 		return out, err
 	}
-	w := &why{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
+	w := &answer{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
 	if err := w.explain(ctx, req.Hidden); err != nil {
 		return out, err
 	}
@@ -111,7 +111,7 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, uns
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
 	typed, from, to := text, 0, 0
-	if name.LikeLines(text) && !stands(repo, commit, text) {
+	if name.LikeLines(text) && !isWholeName(repo, commit, text) {
 		if typed, from, to = name.Lines(text); from < 1 || to < from {
 			return fail(errors.New("lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on"))
 		}
@@ -147,8 +147,8 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, uns
 	return target{b, file}, err
 }
 
-// stands reports whether a file has that whole name.
-func stands(repo *git.Repo, commit git.OID, typed string) bool {
+// isWholeName reports whether a file has that whole name.
+func isWholeName(repo *git.Repo, commit git.OID, typed string) bool {
 	file, ok := repo.Inside(typed)
 	if !ok {
 		return false
@@ -161,8 +161,8 @@ func stands(repo *git.Repo, commit git.OID, typed string) bool {
 	return c.Has(file)
 }
 
-// why is the work of one answer.
-type why struct {
+// answer is one under way.
+type answer struct {
 	index     *db.DB
 	repo      *git.Repo
 	file      string
@@ -213,15 +213,15 @@ func sources(origins []history.Origin) []source {
 	return out
 }
 
-// explain gives each commit's lines to sessions. Who is purged keeps theirs: they are nobody else's.
-func (w *why) explain(ctx context.Context, hidden []string) error {
+// explain gives each commit's lines to sessions. A purged session keeps its lines: they belong to nobody else.
+func (w *answer) explain(ctx context.Context, hidden []string) error {
 	purged, err := db.PurgedIDs(ctx, w.index)
 	if err != nil {
 		return err
 	}
 	hidden = append(purged, hidden...)
 	sources := sources(w.blame.Origins)
-	b, err := newBehind(ctx, w.index, w.repo, sources)
+	b, err := newClaimFinder(ctx, w.index, w.repo, sources)
 	if err != nil {
 		return err
 	}
@@ -230,29 +230,29 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 			w.orphans = append(w.orphans, s)
 			continue
 		}
-		claims, err := b.whose(ctx, s)
+		claims, err := b.claims(ctx, s)
 		if err != nil {
 			return err
 		}
-		loose := source{Origin: s.Origin}
+		unexplained := source{Origin: s.Origin}
 		for i, line := range s.lines {
 			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
 			if len(of) == 0 {
-				loose.lines = append(loose.lines, line)
+				unexplained.lines = append(unexplained.lines, line)
 			}
 			for _, c := range of {
-				w.give(c, line, s.Commit, len(of))
+				w.credit(c, line, s.Commit, len(of))
 			}
 		}
-		if len(loose.lines) > 0 {
-			w.orphans = append(w.orphans, loose)
+		if len(unexplained.lines) > 0 {
+			w.orphans = append(w.orphans, unexplained)
 		}
 	}
 	return nil
 }
 
-// give says that a session explains a line, as one of several.
-func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
+// credit says that a session explains a line, as one of several.
+func (w *answer) credit(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
 		e = &explained{id: c.Session, asked: map[time.Time]int{}, kind: c.Kind, turn: db.First}
@@ -278,7 +278,7 @@ func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 }
 
 // ranked orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most often, then the latest.
-func (w *why) ranked(ctx context.Context) ([]*explained, error) {
+func (w *answer) ranked(ctx context.Context) ([]*explained, error) {
 	if len(w.explained) == 0 {
 		return nil, nil
 	}
@@ -310,7 +310,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 }
 
 // during leaves the sessions that took place in a span.
-func (w *why) during(ctx context.Context, span question.Span, ranked []*explained) ([]*explained, error) {
+func (w *answer) during(ctx context.Context, span question.Span, ranked []*explained) ([]*explained, error) {
 	ids := make([]string, len(ranked))
 	for i, e := range ranked {
 		ids[i] = e.id
@@ -319,10 +319,10 @@ func (w *why) during(ctx context.Context, span question.Span, ranked []*explaine
 	return slices.DeleteFunc(ranked, func(e *explained) bool { return !slices.Contains(then, e.id) }), err
 }
 
-// question is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
+// promptOf is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
 // of the file that the commit may hold. Where it only talked, that is the first prompt of what was
 // captured at the commit; where its tie is a guess, its first prompt. It is -1 where none is known.
-func (w *why) question(ctx context.Context, e *explained) (int, error) {
+func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 	var at time.Time
 	for t, n := range e.asked {
 		if c := cmp.Compare(n, e.asked[at]); c > 0 || c == 0 && t.After(at) {
@@ -336,7 +336,7 @@ func (w *why) question(ctx context.Context, e *explained) (int, error) {
 		return e.turn, nil
 	}
 	if e.kind.Weak() {
-		_, turn, err := w.began(ctx, e.id)
+		_, turn, err := w.firstPurpose(ctx, e.id)
 		return turn, err
 	}
 	var paths []string
@@ -354,29 +354,29 @@ func (w *why) question(ctx context.Context, e *explained) (int, error) {
 	return w.index.PromptOfEdit(ctx, e.id, append(paths, w.file), c.Committer.When)
 }
 
-// near finds the passages of sessions that are nearest to the lines, by session.
-func (w *why) near(ctx context.Context, query string) (map[string]search.Hit, error) {
+// nearestPassages finds the passages of sessions that are nearest to the lines, by session.
+func (w *answer) nearestPassages(ctx context.Context, query string) (map[string]search.Hit, error) {
 	s, err := search.Open(ctx, w.index)
 	if err != nil {
 		return nil, err
 	}
-	near, err := s.Search(ctx, query, search.Options{Allow: func(id string) bool { return w.explained[id] != nil }, Weak: true})
-	passages := make(map[string]search.Hit, len(near.Hits))
-	for _, h := range near.Hits {
+	nearest, err := s.Search(ctx, query, search.Options{Allow: func(id string) bool { return w.explained[id] != nil }, Weak: true})
+	passages := make(map[string]search.Hit, len(nearest.Hits))
+	for _, h := range nearest.Hits {
 		passages[h.Session] = h
 	}
 	return passages, err
 }
 
 // show makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
-func (w *why) show(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
+func (w *answer) show(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
 	query := strings.Join(w.blame.Text, " ")
 	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
 	var passages map[string]search.Hit
 	hits := make([]recall.Found, len(ranked))
 	for i, e := range ranked {
 		hits[i] = recall.Found{ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn, Snippet: recall.SnippetSize, Tie: e.kind}
-		turn, err := w.question(ctx, e)
+		turn, err := w.promptOf(ctx, e)
 		if err != nil {
 			return nil, err
 		}
@@ -385,7 +385,7 @@ func (w *why) show(ctx context.Context, req Request, ranked []*explained) ([]res
 			continue
 		}
 		if passages == nil {
-			if passages, err = w.near(ctx, query); err != nil {
+			if passages, err = w.nearestPassages(ctx, query); err != nil {
 				return nil, err
 			}
 		}
@@ -405,16 +405,16 @@ func (w *why) show(ctx context.Context, req Request, ranked []*explained) ([]res
 }
 
 // purpose is what the first prompt of a session is for, unless it is the one that is shown.
-func (w *why) purpose(ctx context.Context, id string, shown int) (string, error) {
-	text, turn, err := w.began(ctx, id)
+func (w *answer) purpose(ctx context.Context, id string, shown int) (string, error) {
+	text, turn, err := w.firstPurpose(ctx, id)
 	if turn == shown {
 		return "", err
 	}
 	return session.Shorten(session.OneLine(text), purposeSize), err
 }
 
-// began is what the first prompt of a session is for, and which turn that is.
-func (w *why) began(ctx context.Context, id string) (string, int, error) {
+// firstPurpose is what the first prompt of a session is for, and which turn that is.
+func (w *answer) firstPurpose(ctx context.Context, id string) (string, int, error) {
 	turns, err := w.index.Turns(ctx, id, 0, titleTurns, session.RoleHuman)
 	text, turn := session.PurposeOf(turns)
 	return text, turn, err
@@ -427,15 +427,15 @@ const (
 )
 
 // describe says what was asked, and what nobody explains.
-func (w *why) describe() *result.Why {
+func (w *answer) describe() *result.Why {
 	out := &result.Why{Path: w.file, From: w.blame.From, To: w.blame.To}
-	var loose []int
+	var unexplained []int
 	for i, o := range w.blame.Origins {
 		if o.Commit == "" {
-			loose = append(loose, i)
+			unexplained = append(unexplained, i)
 		}
 	}
-	out.Uncommitted = w.ranges(loose)
+	out.Uncommitted = w.ranges(unexplained)
 	for _, s := range w.orphans {
 		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut})
 	}
@@ -443,7 +443,7 @@ func (w *why) describe() *result.Why {
 }
 
 // ranges are lines, which are in order, as the user counts them.
-func (w *why) ranges(lines []int) (out []result.Range) {
+func (w *answer) ranges(lines []int) (out []result.Range) {
 	for _, r := range session.RangesOf(lines) {
 		out = append(out, result.Range{r[0] + w.blame.From, r[1] + w.blame.From})
 	}
