@@ -17,8 +17,8 @@ for name in $(env | sed -n 's/^\([A-Z][A-Z0-9_]*\)=.*/\1/p'); do
 done
 place=$(mktemp -d "${TMPDIR:-/tmp}/rekal-demo.XXXXXX")
 place=$(cd "$place" && pwd -P)
-HOME=$place/home GIT_CONFIG_NOSYSTEM=1 TZ=UTC REKAL_EMBED_URL=off
-export PATH HOME GIT_CONFIG_NOSYSTEM TZ REKAL_EMBED_URL
+HOME=$place/home GIT_CONFIG_NOSYSTEM=1 TZ=UTC REKAL_EMBED=off
+export PATH HOME GIT_CONFIG_NOSYSTEM TZ REKAL_EMBED
 mkdir "$HOME" "$place/tenants"
 git config --global user.name 'Alice Example'
 git config --global user.email alice@example.com

@@ -17,7 +17,7 @@ model=${MODEL:?names the .gguf file of nomic-embed-text}
 
 export HOME="$work/home" GIT_CONFIG_NOSYSTEM=1 PATH="$bin:$PATH" LC_ALL=C CI=
 export OLLAMA_HOST="${OLLAMA_HOST:-127.0.0.1:11599}" OLLAMA_MODELS="$work/models"
-export REKAL_EMBED_URL="http://$OLLAMA_HOST"
+export REKAL_EMBED="http://$OLLAMA_HOST"
 mkdir -p "$HOME" "$work/repo"
 git config --global user.name Alice
 git config --global user.email alice@example.com
@@ -79,7 +79,7 @@ rm -f .rekal/embed.json
 time git rekal sync
 answer=$(vectors) && want '{"n":2,"dim":768}' && printf '%s\n' "$answer"
 time git rekal "JWT expiry" >"$work/with"
-answer=$(REKAL_EMBED_URL=off git rekal "JWT expiry")
+answer=$(REKAL_EMBED=off git rekal "JWT expiry")
 [ "$answer" != "$(cat "$work/with")" ] || fail 'the vectors changed no score'
 
 vector() { git rekal query --index "SELECT embedding::VARCHAR AS v FROM session_embeddings WHERE model = 'nomic-v1.5'"; }

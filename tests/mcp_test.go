@@ -31,7 +31,7 @@ func newOffice(t *testing.T, bin string) *office {
 	home := t.TempDir()
 	o := &office{t: t, bin: bin, dir: filepath.Join(home, "repo")}
 	o.env = []string{
-		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED_URL=off",
+		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED=off",
 		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
 	}
 	if err := os.MkdirAll(filepath.Join(o.dir, "deep", "down"), 0o777); err != nil {

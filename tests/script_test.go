@@ -109,7 +109,7 @@ func setUp(e *testscript.Env, bin string) error {
 		"PATH":                bin + string(os.PathListSeparator) + e.Getenv("PATH"),
 		"BIN":                 bin, // where git-rekal lies
 		"GIT_CONFIG_NOSYSTEM": "1",
-		"REKAL_EMBED_URL":     "off", // whatever listens on this machine
+		"REKAL_EMBED":         "off", // whatever listens on this machine
 		"GIT_TERMINAL_PROMPT": "0",
 		"TZ":                  "UTC",
 		"LC_ALL":              "C.UTF-8",

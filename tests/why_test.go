@@ -123,7 +123,7 @@ func newMiniature(t *testing.T, bin string) *miniature {
 	m := &miniature{t: t, repo: filepath.Join(root, "repo"), moved: map[string]string{}, owner: map[string]string{}}
 	m.env = []string{
 		"HOME=" + filepath.Join(root, "home"), "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
-		"REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8",
 	}
 	m.write("../home/.gitconfig", identity)
 	m.write("README.md", "a project\n")

@@ -98,7 +98,7 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 			return err
 		}
 	}
-	if q.Now = m.w.Now(); !q.Quick {
+	if q.Now = m.w.Now(); !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
 		q.Request.Embed = once(m.w.Question)
 	}
 	q.Files = belowRoot(m.w, q.Files)

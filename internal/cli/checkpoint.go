@@ -76,7 +76,7 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	}
 	end := app.Now().Add(checkpointTime)
 	enough := func() bool { return app.Now().After(end) }
-	return app.embed(ctx, w, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
+	return app.embed(ctx, w, author.Config, workspace.Embedding{Enough: enough, Patience: checkpointTime})
 }
 
 // What --show is refused for.

@@ -7,9 +7,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// embed makes the vectors that are missing, where there is an embedding server; a terminal sees
-// how far it is. Nothing of it is lost when the user stops it.
-func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Embed, how workspace.Embedding) error {
+// embed sees to the vectors that are missing: the model that is built in makes them in the background, an embedding server at once.
+func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config, how workspace.Embedding) error {
+	if conf.Embed.BuiltIn() {
+		return w.EmbedLater(conf)
+	}
+	return app.embedNow(ctx, w, conf.Embed, how)
+}
+
+// embedNow makes the vectors that are missing; a terminal sees how far it is. Nothing of it is lost when the user stops it.
+func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed, how workspace.Embedding) error {
 	shown := app.meter("making vectors")
 	defer shown.end()
 	how.Progress = shown.step
@@ -22,5 +29,5 @@ func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author work
 	if err != nil {
 		return err
 	}
-	return app.embed(ctx, w, author.Config.Embed, workspace.Embedding{})
+	return app.embed(ctx, w, author.Config, workspace.Embedding{})
 }

@@ -169,11 +169,11 @@ Whether records are also made of what agents' shells printed. Default true.
 rekal.mcp.write::
 Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
 
-rekal.embed.url::
-An embedding server with OpenAI's protocol (Ollama, llama.cpp), or "off". Default http://127.0.0.1:11434, used if something answers there.
+rekal.embed::
+What makes vectors of meaning: "builtin" (the default), "off", or the address of an embedding server with OpenAI's protocol (Ollama, llama.cpp).
 
 rekal.embed.model::
-Its model. Default nomic-embed-text.
+The server's model. Default nomic-embed-text.
 
 REKAL_SKIP=1::
 Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`}

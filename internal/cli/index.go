@@ -15,15 +15,18 @@ import (
 // indexCommand rebuilds the caches: `git rekal index`, or those of a past state:
 // `git rekal index --at HEAD~3`.
 type indexCommand struct {
-	at string
+	at      string
+	vectors bool
 }
 
 func (*indexCommand) about() entry {
 	return entry{
-		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches",
+		name: "index", usage: "index [--at REF|DIR | --vectors]", short: "rebuild the caches",
 		long: `
 Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
 every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
+
+--vectors makes only the vectors of meaning that are missing. Commands and hooks start it in the background, at low priority.
 
 --at builds the caches of one past state, for "git rekal --checkpoint REF". REF is as in --checkpoint. The last four are kept.
 
@@ -34,12 +37,16 @@ every command updates them. If a commit of a ledger is checked out, it builds th
 }
 
 func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 }
 
 func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
-	if c.at == "" && fs.Changed("at") {
+	switch {
+	case c.at == "" && fs.Changed("at"):
 		return errors.New("--at must not be empty")
+	case c.vectors && c.at != "":
+		return errors.New("--vectors goes without --at: a past state has no vectors")
 	}
 	return noArgs(args)
 }
@@ -50,6 +57,9 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if c.vectors {
+		return app.makeVectors(ctx, w)
+	}
 	today := false
 	err = app.indexing(false, func(progress func(done, total int)) (err error) {
 		today, err = ask.Rebuild(ctx, w, c.at, progress, app.makingTables)
@@ -66,5 +76,18 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	app.acted("rebuilt the caches", "index")
-	return w.Gone(app.embed(ctx, w, conf.Embed, workspace.Embedding{Insist: true}))
+	return w.Gone(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
+}
+
+// makeVectors ends early where somebody cleans the repository, which waits for no vectors.
+func (app *App) makeVectors(ctx context.Context, w *workspace.Workspace) error {
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	conf, err := config.Read(ctx, w.Repo, w.Env)
+	if err != nil {
+		return err
+	}
+	isCleaned := func() bool { return w.Ready() != nil }
+	return w.Gone(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
 }

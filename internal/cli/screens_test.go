@@ -40,7 +40,7 @@ func (w *tenants) onTerminal(line string, columns, rows uint16, env ...string) (
 	cmd.Dir = w.dir
 	cmd.Env = append([]string{
 		"PATH=" + w.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1",
-		"REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8", clockKey + "=" + clock, "TERM=xterm-256color", "GIT_PAGER=cat",
+		"REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8", clockKey + "=" + clock, "TERM=xterm-256color", "GIT_PAGER=cat",
 	}, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
 	if err != nil {

@@ -198,7 +198,7 @@ func (w *tenants) sh(line string) (stdout, stderr string, err error) {
 	cmd.Dir = w.dir
 	cmd.Env = []string{
 		"PATH=" + w.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_TERMINAL_PROMPT=0", "REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"GIT_TERMINAL_PROMPT=0", "REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8",
 		clockKey + "=" + clock, "GIT_AUTHOR_DATE=" + clock, "GIT_COMMITTER_DATE=" + clock,
 	}
 	var out, errs bytes.Buffer

@@ -29,7 +29,7 @@ type Config struct {
 	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
-	Embed    Embed  // the embedding server
+	Embed    Embed  // what makes vectors of meaning
 	Records  Records
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
@@ -47,11 +47,20 @@ type Config struct {
 	Upstream map[string]string   // short branch name → the remote of its upstream
 }
 
-// Embed says which embedding server to ask.
+// Embed says what makes vectors of meaning.
 type Embed struct {
-	URL   string // rekal.embed.url: "" where nobody said, "off" for none
-	Model string // rekal.embed.model: "" where nobody said
+	URL   string // rekal.embed: a server, "off" for nothing, "" for the model that is built in
+	Model string // rekal.embed.model: the server's; "" where nobody said
 }
+
+// off is a URL for nothing.
+const off = "off"
+
+// Off reports whether nothing makes vectors.
+func (e Embed) Off() bool { return e.URL == off }
+
+// BuiltIn reports whether the model that is built in makes them.
+func (e Embed) BuiltIn() bool { return e.URL == "" }
 
 // Errors of RemoteFor.
 var (
@@ -254,7 +263,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 	c.Remote, _ = r.value("remote")
 	c.Place = Plain(conf["rekal.url"])
 	c.Loud = c.Place != conf["rekal.url"]
-	c.Embed.URL = embedURL(r.value("embed.url"))
+	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
 	c.remotes(conf)
 	c.Enabled = c.Enabled && r.wrong == nil
@@ -293,13 +302,12 @@ func (r *reader) on(key string) bool {
 	return on
 }
 
-// embedURL is a URL, or "off" for what says that there is none.
+// embedURL is a URL, "off" for what says that nothing makes vectors, or "" for what says nothing else.
 func embedURL(v string, said bool) string {
-	if on, ok := parseBool(v); said && ok {
-		if on {
-			return ""
-		}
-		return "off"
+	if on, ok := parseBool(v); said && ok && !on {
+		return off
+	} else if ok || v == "builtin" {
+		return ""
 	}
 	return v
 }

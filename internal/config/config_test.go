@@ -89,16 +89,16 @@ func TestRead(t *testing.T) {
 			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Places: map[string]string{"a.b/c": "z", "origin": "x"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
 		},
 		{
-			name: "an embedding server", conf: "[rekal \"embed\"]\nurl = http://h:1\nmodel = m\n",
+			name: "an embedding server", conf: "[rekal]\nembed = http://h:1\n[rekal \"embed\"]\nmodel = m\n",
 			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:1", Model: "m"}},
 		},
 		{
-			name: "an embedding server, in the environment", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL=http://h:2", "REKAL_EMBED_MODEL=m"},
+			name: "an embedding server, in the environment", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=http://h:2", "REKAL_EMBED_MODEL=m"},
 			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:2", Model: "m"}},
 		},
-		{name: "no embedding server", conf: "[rekal \"embed\"]\nurl = off\n", want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
-		{name: "no embedding server, by an empty value", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL="}, want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
-		{name: "the usual embedding server", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL=on"}, want: config.Config{Enabled: true, Autopush: true}},
+		{name: "no vectors", conf: "[rekal]\nembed = off\n", want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
+		{name: "no vectors, by an empty value", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED="}, want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
+		{name: "the model that is built in", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=builtin"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -359,22 +360,40 @@ func (d *doctor) transcripts(ctx context.Context) {
 
 func (d *doctor) embedding(ctx context.Context) {
 	conf := d.author.Config.Embed
-	client, model, err := d.Embedder(conf, 0)
+	if conf.BuiltIn() {
+		d.vectors(ctx)
+		return
+	}
+	client, name, err := d.Embedder(conf, 0)
 	switch {
 	case err != nil:
-		d.say("embedding", Wrong, "git config rekal.embed.url off", "%v", err)
+		d.say("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
 		return
 	case client == nil:
-		d.say("embedding", Well, "", "switched off; the built-in model answers")
+		d.say("embedding", Well, "", "switched off: words answer, and the model %s of the ledgers", search.ModelName)
 		return
 	}
 	defer client.Close()
-	switch err := client.Alive(ctx); {
-	case err == nil:
-		d.say("embedding", Well, "", "a server answers, for %s", embed.Name(model))
-	case conf.URL == "" && errors.Is(err, embed.ErrAbsent):
-		d.say("embedding", Well, "", "no server here; the built-in model answers")
+	if err := client.Alive(ctx); err != nil {
+		d.say("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile the model %s answers", err, search.ModelName)
+		return
+	}
+	d.say("embedding", Well, "", "a server answers, for %s", embed.Name(name))
+}
+
+// vectors says how far the model that is built in is with the index.
+func (d *doctor) vectors(ctx context.Context) {
+	m, err := d.Reader()
+	left := 0
+	if err == nil {
+		left, err = m.Unembedded(ctx, model.Name)
+	}
+	switch {
+	case err != nil:
+		d.say("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
+	case left > 0:
+		d.say("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.Count(left, "session"))
 	default:
-		d.say("embedding", Note, "mend or start it, or git config rekal.embed.url off", "%v; meanwhile the model %s answers", err, search.ModelName)
+		d.say("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
 	}
 }

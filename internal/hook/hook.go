@@ -144,6 +144,9 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 		w.Warn(warning)
 	}
 	c.Skipped(out)
+	if out.Tip != "" {
+		err = errors.Join(err, w.EmbedLater(author.Config))
+	}
 	return err
 }
 

@@ -28,6 +28,17 @@ func (m *Materializer) Embed(ctx context.Context, e search.Embedder) error {
 	return errors.Join(e.Fill(ctx, embeddable{m}, m.Now), held.Release())
 }
 
+// Unembedded is how many sessions and memories of the index lack vectors of a model. It changes nothing, and knows nothing of what the
+// index does not have yet.
+func (m *Materializer) Unembedded(ctx context.Context, model string) (left int, err error) {
+	d, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
+	if err != nil {
+		return 0, err
+	}
+	_, left, err = search.Unembedded(ctx, d, model, 0)
+	return left, errors.Join(err, d.Close())
+}
+
 // embeddable is the index as search.Embedder works on it.
 type embeddable struct{ *Materializer }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/passages"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -29,7 +28,7 @@ type Pending struct {
 
 	have  int // passages before them, which have one
 	turns int // of the session
-	all   []passages.Passage
+	all   []modelPassage
 }
 
 // Embedded is what was made of a Pending: the vectors of its texts, or of the first of them.
@@ -97,17 +96,12 @@ func pendings(ctx context.Context, r db.Querier, ids []string, counts bool) ([]P
 // pending cuts a session into passages, the first of which may have vectors: those under the
 // same hashes, of 8 bytes each.
 func pending(id string, turns []session.Turn, have []byte) Pending {
-	var texts []string
-	var index []int
-	for _, t := range turns {
-		texts, index = append(texts, t.Content), append(index, t.Index)
-	}
-	p := Pending{Session: id, turns: len(turns), all: passages.Of(texts, index)}
-	for p.have < min(len(have)/8, len(p.all)) && binary.LittleEndian.Uint64(have[8*p.have:]) == p.all[p.have].Hash() {
+	p := Pending{Session: id, turns: len(turns), all: modelPassages(turns)}
+	for p.have < min(len(have)/8, len(p.all)) && binary.LittleEndian.Uint64(have[8*p.have:]) == p.all[p.have].hash() {
 		p.have++
 	}
 	for _, x := range p.all[p.have:] {
-		p.Texts = append(p.Texts, x.Text)
+		p.Texts = append(p.Texts, x.text)
 	}
 	return p
 }
@@ -226,7 +220,7 @@ func (a *adder) stretches(ctx context.Context, done []quantised) (out []*project
 func (e *quantised) project(number int, before []semantic.Window) *projected {
 	var fresh []semantic.Window
 	for i, v := range e.vectors {
-		fresh = append(fresh, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
+		fresh = append(fresh, semantic.Window{Turn: e.all[e.have+i].turn, Vector: v})
 	}
 	return project(number, len(e.vectors[0].Q), before, fresh)
 }
@@ -238,7 +232,7 @@ func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
 		out[i] = db.Embedded{Session: e.Session, Turns: e.turns}
 		n := e.have + len(e.vectors)
 		for _, p := range e.all[:n] {
-			out[i].Hashes = binary.LittleEndian.AppendUint64(out[i].Hashes, p.Hash())
+			out[i].Hashes = binary.LittleEndian.AppendUint64(out[i].Hashes, p.hash())
 		}
 		if n < len(e.all) {
 			out[i].Turns = 0

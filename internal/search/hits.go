@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 
-	"github.com/git-rekal/git-rekal/internal/search/fusion"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
@@ -19,7 +18,8 @@ const named = 1.0
 // sessions have one of the words.
 func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, opt Options) []Hit {
 	matches := scored.Matches
-	var found []candidate
+	var allowed []int
+	best := 0.0
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
@@ -28,20 +28,25 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 			matches[n].Score += named
 			matches[n].Exact = true
 		}
-		if score := scoreOf(matches[n], near.of(n)); score > 0 {
+		allowed, best = append(allowed, n), max(best, matches[n].Score)
+	}
+	near.thin = thinness(best)
+	var found []candidate
+	for _, n := range allowed {
+		if score := near.score(n, matches[n]); score > 0 {
 			found = append(found, candidate{n, score})
 		}
 	}
 	weak := false
 	if !opt.Weak {
-		found, weak = s.strong(q, found, scored, opt.Short)
+		found, weak = s.strong(q, found, scored, near, opt.Short)
 	}
 	slices.SortFunc(found, s.compare)
 	if weak && opt.Short {
 		found = found[:1]
 	} else if weak {
 		n := min(len(found), fewestWeak)
-		for n < len(found) && fusion.Near(found[n].score, found[0].score) {
+		for n < len(found) && found[n].score >= strongShare*found[0].score {
 			n++
 		}
 		found = found[:n]
@@ -51,43 +56,44 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	}
 	out := make([]Hit, len(found))
 	for i, c := range found {
-		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.of(c.n))
+		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.lsa[c.n], near.model[c.n], near.thin)
 		out[i].Score, out[i].Read, out[i].Weak = c.score, q.Read, weak
 	}
 	return out
 }
 
-// scoreOf is what a session is ordered by; 0 when nothing was found in it.
-func scoreOf(m lexical.Match, near closeness) float64 {
-	if near.embedded {
-		return fusion.Embedded(m.Score, near.lsa.cosine, near.passage.cosine)
+// score is what a session is ordered by; 0 when nothing was found in it.
+func (m *meanings) score(n int, match lexical.Match) float64 {
+	score, lift := wordScore(match.Score, m.lsa[n].cosine), m.model[n].lift
+	if score == 0 && lift < modelFloor {
+		return 0
 	}
-	return fusion.Score(m.Score, near.lsa.cosine)
+	return score + m.thin*lift
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
-func hitOf(id string, m lexical.Match, near closeness) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Semantic: near.lsa.cosine, Embedding: near.passage.cosine, Memory: m.Kinds[lexical.Memory]}
+func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, thin float64) Hit {
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Semantic: lsa.cosine, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
 	switch {
+	case thin*model.lift > m.Score && model.passage.cosine > 0: // the meaning says more than the words
+		h.Turn = model.passage.turn
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
 		h.Turn, h.Passage = -1, MatchedFiles
 	case m.Best == lexical.Commands:
 		h.Turn, h.Passage = -1, MatchedCommand
-	case h.Turn < 0 && fusion.Means(h.Embedding):
-		h.Turn = near.passage.turn
-	case h.Turn < 0 && fusion.Means(h.Semantic):
-		h.Turn = near.lsa.turn
+	case h.Turn < 0 && h.Semantic >= lsaFloor:
+		h.Turn = lsa.turn
 	}
-	h.Matched = reasons(m, max(h.Semantic, h.Embedding))
+	h.Matched = reasons(m, h.Semantic >= lsaFloor || h.Embedding >= modelFloor || thin*model.lift > m.Score)
 	return h
 }
 
 // strong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
 // are measured by the best of theirs.
-func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, short bool) (strong []candidate, weak bool) {
+func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, short bool) (strong []candidate, weak bool) {
 	if len(found) == 0 {
 		return nil, false
 	}
@@ -95,7 +101,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
 	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
 	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
-	if q.Weak() || unheld || !short && !isHeld(best) && !s.answers(q, best, scored) || !fusion.Strong(best.score, best.score) {
+	if q.Weak() || unheld || !s.answers(q, best, found, scored, near, short) {
 		return found, true
 	}
 	bestSession := 0.0
@@ -109,20 +115,42 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 		if isMemory(c) {
 			bar = best.score
 		}
-		isStrong := fusion.Strong(c.score, bar) || q.Anchors && isHeld(c)
+		isStrong := c.score >= strongShare*bar || q.Anchors && isHeld(c)
 		return !isStrong
 	}), false
 }
 
-// answers reports whether the best session may be what a question is about, one that holds no name of it: not where words that carry it
-// stand nowhere, nor where no two of its words stand together, unless that session scores high.
-func (s *Searcher) answers(q query.Query, best candidate, scored lexical.Scored) bool {
-	together := scored.Matches[best.n].Near || len(q.Pairs) == 0
-	return !fusion.Carries(scored.Missed) && (together || fusion.Scattered(best.score, s.index.Live()))
+// answers reports whether the best session may be what a question is about. Where words are thin, the embedding model decides, if it calls the
+// session near or far. Otherwise words do, by the session that they hold to be the best.
+func (s *Searcher) answers(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *meanings, short bool) bool {
+	nearness := near.model[best.n].nearness
+	switch {
+	case scored.Matches[best.n].Exact || short || near.thin == leastModel || nearness == 0:
+	case nearness >= nearEnough+nearMissed*scored.Missed:
+		return true
+	case nearness < farBelow:
+		return false
+	}
+	byWords := candidate{n: -1}
+	for _, c := range found {
+		c.score = wordScore(scored.Matches[c.n].Score, near.lsa[c.n].cosine)
+		if byWords.n < 0 || s.compare(c, byWords) < 0 {
+			byWords = c
+		}
+	}
+	return s.answersByWords(q, byWords, scored, short)
+}
+
+// answersByWords reports whether the words of a session may answer: not where words that carry the question stand nowhere, nor where no two
+// of its words stand together, unless that session scores high, or holds a name of the question.
+func (s *Searcher) answersByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
+	m := scored.Matches[c.n]
+	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.Live())
+	return c.score >= strongEnough && (short || m.Exact || scored.Missed < carryingShare && together)
 }
 
 // reasons names what took part in a hit.
-func reasons(m lexical.Match, cosine float64) []string {
+func reasons(m lexical.Match, means bool) []string {
 	var out []string
 	for _, r := range []struct {
 		name string
@@ -135,7 +163,7 @@ func reasons(m lexical.Match, cosine float64) []string {
 		{MatchedCommand, m.Kinds[lexical.Commands]},
 		{MatchedTerms, m.Exact},
 		{MatchedNgram, m.Like},
-		{MatchedSemantic, fusion.Means(cosine)},
+		{MatchedSemantic, means},
 	} {
 		if r.is {
 			out = append(out, r.name)

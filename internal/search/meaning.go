@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/fusion"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
@@ -26,22 +25,20 @@ type meaning struct {
 	turn   int
 }
 
-// meanings is the nearest windows of the sessions that may be among the best, by session
-// number, by the ledger's own model and by an embedding model. A session is missing where
-// nothing is known.
+// modelMeaning is what an embedding model says of a session.
+type modelMeaning struct {
+	passage     meaning // the nearest passage
+	passageLift float64
+	lift        float64 // of the session and of its nearest passage, weighted
+	nearness    float64 // their cosines, with the same weights; 0 where the model is not the measured one
+}
+
+// meanings is what is known of the sessions that may be among the best, by session number, by the ledger's own model and by an embedding
+// model. A session is missing where nothing is known.
 type meanings struct {
-	lsa, passages map[int]meaning
-}
-
-// closeness is what meanings say of one session.
-type closeness struct {
-	lsa, passage meaning
-	embedded     bool // it has vectors of the embedding model
-}
-
-func (m *meanings) of(n int) closeness {
-	p, ok := m.passages[n]
-	return closeness{m.lsa[n], p, ok}
+	lsa   map[int]meaning
+	model map[int]modelMeaning
+	thin  float64 // how much the embedding model counts
 }
 
 // signal is a question as one model sees it.
@@ -105,7 +102,7 @@ func (s *Searcher) meanings(ctx context.Context, signals [2]*signal, matches []l
 		}
 	}
 	if signals[1] != nil {
-		out.passages, err = s.lifts(ctx, signals[1], wanted)
+		out.model, err = s.lifts(ctx, signals[1], wanted)
 	}
 	return out, err
 }
@@ -148,34 +145,45 @@ func nearest(ctx context.Context, r db.Querier, g *signal, wanted map[int]bool) 
 	return out, nil
 }
 
-// ordinary is how many sessions tell how near an ordinary one is.
+// ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// lifts is nearest for an embedding model, whose cosines say little by themselves: of each
-// session, how far its nearest passage is above the median of sessions evenly spread over all
-// that have vectors. Filters don't change what is ordinary.
-func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (map[int]meaning, error) {
-	sample := spread(g.known, ordinary)
-	all := maps.Clone(wanted)
+// lifts is nearest for an embedding model, whose cosines say little by themselves: how far they are above the median. That of whole sessions
+// is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
+func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
+	sample, read := spread(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
-		all[n] = true
+		read[n] = true
 	}
-	near, err := nearest(ctx, s.db, g, all)
+	near, err := nearest(ctx, s.db, g, read)
 	if err != nil || len(sample) == 0 {
 		return nil, err
 	}
-	cosines := make([]float64, len(sample))
-	for i, n := range sample {
-		cosines[i] = near[n].cosine
-	}
-	slices.Sort(cosines)
-	middle := cosines[(len(cosines)-1)/2]
-	for n, m := range near {
-		if near[n] = (meaning{fusion.Lift(m.cosine, middle), m.turn}); !wanted[n] {
-			delete(near, n)
+	ordinaryWhole := median(g.known, func(n int) float64 { return g.near[n] })
+	ordinaryPassage := median(sample, func(n int) float64 { return near[n].cosine })
+	out := make(map[int]modelMeaning, len(near))
+	for n, passage := range near {
+		if !wanted[n] {
+			continue
 		}
+		m := modelMeaning{passage: passage, passageLift: lift(passage.cosine, ordinaryPassage)}
+		m.lift = wholeWeight*lift(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
+		if s.state.Embedded.Model == MeasuredModel {
+			m.nearness = wholeWeight*g.near[n] + passageWeight*passage.cosine
+		}
+		out[n] = m
 	}
-	return near, nil
+	return out, nil
+}
+
+// median is the middle one of some sessions' values, the lower of two.
+func median(sessions []int, value func(n int) float64) float64 {
+	values := make([]float64, len(sessions))
+	for i, n := range sessions {
+		values[i] = value(n)
+	}
+	slices.Sort(values)
+	return values[(len(values)-1)/2]
 }
 
 // spread picks up to k of all, evenly.

@@ -2,7 +2,7 @@
 //
 // In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Train makes the semantic model, Embed
 // stores an embedding server's vectors. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical scores
-// words, semantic scores meaning, passages cuts text for a server, and fusion makes one score. Everything is stored through db, as bytes
+// words, and semantic scores meaning. Everything is stored through db, as bytes
 // that only this package reads.
 //
 // Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on the parts added, their
@@ -55,7 +55,7 @@ type Hit struct {
 	Score     float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
 	Lexical   float64  // the part of words, 0 and up
 	Semantic  float64  // the best window's cosine, -1 to 1; 0 without a model
-	Embedding float64  // the best passage's lift (see fusion), up to 1; 0 without an embedding model
+	Embedding float64  // the best passage's lift (see lift), up to 1; 0 without an embedding model
 	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
 	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
 	Matched   []string // why, in the order of the constants above

@@ -23,7 +23,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	process := workspace.Process{
-		Dir: dir, Env: append(os.Environ(), "REKAL_EMBED_URL=off"), Home: b.TempDir(), Rand: rand.Reader, Now: time.Now, Warn: func(err error) { b.Log(err) },
+		Dir: dir, Env: append(os.Environ(), "REKAL_EMBED=off"), Home: b.TempDir(), Rand: rand.Reader, Now: time.Now, Warn: func(err error) { b.Log(err) },
 	}
 	site, err := web.New(process, "bench", func(err error) string { return err.Error() })
 	if err != nil {

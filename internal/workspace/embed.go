@@ -3,12 +3,16 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
+	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -21,25 +25,21 @@ type Embedding struct {
 	Patience time.Duration         // for one answer; 0: a minute
 }
 
-// Embed fills in the vectors that an embedding server makes. Where there is none, nothing happens;
-// of one that the user named it is told when it does not answer.
+// Embed fills in the vectors that the model or server of the settings makes. Of a server that does not answer it is told.
 func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) error {
-	client, model, err := w.Embedder(c, how.Patience)
-	if err != nil || client == nil {
-		return err
-	}
-	defer client.Close()
+	e := search.Embedder{Enough: how.Enough, Progress: how.Progress}
 	var failed error
-	ready := false
-	if c.URL == "" { // mostly nobody is there: then what is to be embedded need not be read
-		if client.Ready(ctx, how.Insist) != nil {
-			return ctx.Err()
+	if c.BuiltIn() {
+		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(model.New())
+	} else {
+		client, name, err := w.Embedder(c, how.Patience)
+		if err != nil || client == nil {
+			return err
 		}
-		ready = true
-	}
-	e := search.Embedder{
-		Model: embed.Name(model), Batch: embed.Batch, Enough: how.Enough,
-		Vectors: func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+		defer client.Close()
+		ready := false
+		e.Model, e.Batch = embed.Name(name), embed.Batch
+		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
 				failed = client.Ready(ctx, how.Insist)
 			}
@@ -47,28 +47,62 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 				vectors, failed = client.Documents(ctx, texts)
 			}
 			return vectors, failed
-		},
-		Progress: func(done, total int) {
+		}
+		e.Progress = func(done, total int) {
 			if ready && how.Progress != nil {
 				how.Progress(done, total)
 			}
-		},
+		}
 	}
 	m, err := w.Reader()
 	if err != nil {
 		return err
 	}
-	if err = m.Embed(ctx, e); err == nil && failed == nil {
+	if err = m.Embed(ctx, e); err == nil {
 		err = w.embedRecords(ctx, e)
 	}
 	if failed == nil || ctx.Err() != nil {
 		return err
 	}
-	if c.URL != "" {
-		w.Warn(fmt.Errorf("some sessions have no vectors yet, a later sync makes them: %w", failed))
-	}
+	w.Warn(fmt.Errorf("some sessions have no vectors yet, a later sync makes them: %w", failed))
 	return nil
 }
+
+// builtInBatch is how many texts the model that is built in is given at a time, which take a tenth of a second or two.
+const builtInBatch = 4
+
+func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32, error) {
+	return func(ctx context.Context, texts []string) ([][]float32, error) {
+		var out [][]float32
+		for _, text := range texts {
+			vector, err := m.Vector(text)
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return nil, err
+			}
+			out = append(out, vector)
+		}
+		return out, nil
+	}
+}
+
+// EmbedLater starts a process of low priority that makes the vectors which the model that is built in has not made yet, and does not wait
+// for it. Where one is at work, the other goes at once. In CI nobody asks afterwards.
+func (w *Workspace) EmbedLater(conf config.Config) error {
+	if !conf.Embed.BuiltIn() || conf.CI || w.Exe == "" {
+		return nil
+	}
+	cmd := exec.Command(w.Exe, "index", "--vectors")
+	cmd.Dir, cmd.Env = w.RekalDir(), w.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start making vectors: %w", err)
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowPriority) // where that is refused, or it has ended, nothing is lost
+	return nil
+}
+
+// lowPriority is the niceness of what works in the background.
+const lowPriority = 10
 
 // embedRecords makes the vectors of records, which are few beside sessions: no progress of theirs is shown.
 func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
@@ -80,19 +114,32 @@ func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 	return recordindex.Embed(ctx, store, w.RekalDir(), e)
 }
 
+// maxQuestion bounds what is read of a question, in bytes; a model reads some 256 tokens.
+const maxQuestion = 4096
+
 // Question returns the vector that a model makes of a question; none where no server answers in
 // time, or the settings name another model.
-func (w *Workspace) Question(ctx context.Context, model, text string) []float32 {
+func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
 	conf, err := w.Settings()
 	if err != nil {
 		return nil
 	}
-	client, name, err := w.Embedder(conf.Embed, 0)
+	if conf.Embed.BuiltIn() {
+		if name != model.Name {
+			return nil
+		}
+		vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
+		if err != nil {
+			return nil
+		}
+		return vector
+	}
+	client, served, err := w.Embedder(conf.Embed, 0)
 	if err != nil || client == nil {
 		return nil
 	}
 	defer client.Close()
-	if embed.Name(name) != model {
+	if embed.Name(served) != name {
 		return nil
 	}
 	vector, err := client.Query(ctx, text)
@@ -102,19 +149,20 @@ func (w *Workspace) Question(ctx context.Context, model, text string) []float32 
 	return vector
 }
 
-// Embedder is a client for the server that the settings name; nil where they want none.
-func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, model string, err error) {
-	if c.URL == "off" {
+// errOwnName is a server's model with the name of one that needs no server: their vectors would be taken for each other.
+var errOwnName = errors.New("is the name of a model that is built in")
+
+// Embedder is a client for the server that the settings name; nil where they name none.
+func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, name string, err error) {
+	if c.Off() || c.BuiltIn() {
 		return nil, "", nil
 	}
-	if model = cmp.Or(c.Model, embed.DefaultModel); model == search.ModelName {
-		return nil, "", fmt.Errorf("rekal.embed.model: %q is the name of the model that is built in", model)
+	if name = cmp.Or(c.Model, embed.DefaultModel); name == search.ModelName || name == model.Name {
+		return nil, "", fmt.Errorf("rekal.embed.model: %q %w", name, errOwnName)
 	}
-	client, err = embed.New(embed.Options{
-		URL: cmp.Or(c.URL, embed.DefaultURL), Model: model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience,
-	})
+	client, err = embed.New(embed.Options{URL: c.URL, Model: name, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience})
 	if err != nil {
-		err = fmt.Errorf("rekal.embed.url: %w", err)
+		err = fmt.Errorf("rekal.embed: %w", err)
 	}
-	return client, model, err
+	return client, name, err
 }

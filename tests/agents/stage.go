@@ -360,7 +360,7 @@ func (s *stage) exec(dir, name string, args ...string) (string, error) {
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = append([]string{
 		"PATH=" + strings.Join([]string{s.bin, filepath.Join(s.npm, ".bin"), os.Getenv("PATH")}, string(os.PathListSeparator)), "HOME=" + s.dir, "LANG=C.UTF-8", "TERM=dumb",
-		"GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED_URL=off",
+		"GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED=off",
 	}, s.env(s.url)...)
 	var out, trouble bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &trouble

@@ -61,7 +61,7 @@ func (p *Place) Environ() []string {
 	return append([]string{
 		"GIT_DEFAULT_HASH=" + cmp.Or(os.Getenv("GIT_DEFAULT_HASH"), "sha1"),
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home(), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
-		"REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8",
 	}, p.Env...)
 }
 

@@ -14,6 +14,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/git-rekal/git-rekal/internal/model"
 )
 
 func main() {
@@ -29,7 +31,7 @@ func main() {
 
 // run writes to out what the queries find.
 func run(ctx context.Context, dir, queries, out string) error {
-	runs, err := rank(ctx, dir, queries)
+	runs, err := rank(ctx, dir, model.New(), queries)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -50,9 +51,9 @@ type result struct {
 	Score float64
 }
 
-// rank indexes the corpus, an index for each group, and asks the questions of some files. It returns a run
-// for each of them.
-func rank(ctx context.Context, dir string, queries ...string) ([][]result, error) {
+// rank indexes the corpus, an index for each group, and asks the questions of some files, with or without the model that is built in. It
+// returns a run for each of them.
+func rank(ctx context.Context, dir string, m *model.Model, queries ...string) ([][]result, error) {
 	groups := make(map[string][]document)
 	err := eachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
 	if err != nil {
@@ -74,7 +75,7 @@ func rank(ctx context.Context, dir string, queries ...string) ([][]result, error
 	}
 	runs := make([][]result, len(queries))
 	for _, g := range order {
-		found, err := rankGroup(ctx, groups[g], asked[g])
+		found, err := rankGroup(ctx, m, groups[g], asked[g])
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +121,7 @@ func eachLine[T any](path string, f func(T)) error {
 
 // rankGroup keeps docs in a ledger of their own, the way captured sessions go, and asks qs of
 // its index.
-func rankGroup(ctx context.Context, docs []document, qs []question) (out []result, err error) {
+func rankGroup(ctx context.Context, weights *model.Model, docs []document, qs []question) (out []result, err error) {
 	dir, err := os.MkdirTemp("", "rekal-rank")
 	if err != nil {
 		return nil, err
@@ -136,6 +137,14 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	m := &materialize.Materializer{Repo: repo, Dir: dir, Now: time.Now, Warn: func(e error) { err = errors.Join(err, e) }}
+	opt := search.Options{K: depth, Weak: true}
+	if weights != nil {
+		opt.Embed = func(_ context.Context, _, text string) []float32 { return vectors(weights, []string{text})[0] }
+		document := func(_ context.Context, texts []string) ([][]float32, error) { return vectors(weights, texts), nil }
+		if err := m.Embed(ctx, search.Embedder{Model: model.Name, Batch: 64, Vectors: document}); err != nil {
+			return nil, err
+		}
+	}
 	index, openErr := m.Open(ctx)
 	if err := errors.Join(err, openErr); err != nil {
 		return nil, err
@@ -146,7 +155,7 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	for _, q := range qs {
-		answer, err := s.Search(ctx, q.Query, search.Options{K: depth, Weak: true})
+		answer, err := s.Search(ctx, q.Query, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -155,6 +164,18 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		}
 	}
 	return out, nil
+}
+
+func vectors(m *model.Model, texts []string) [][]float32 {
+	var out [][]float32
+	for _, text := range texts {
+		vector, err := m.Vector(text)
+		if err != nil {
+			panic(err) // no memory
+		}
+		out = append(out, vector)
+	}
+	return out
 }
 
 func newRepository(ctx context.Context, dir string) (*git.Repo, error) {

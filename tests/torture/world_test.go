@@ -123,7 +123,7 @@ func (w *world) machine(name, email string) *machine {
 	w.fatal(os.WriteFile(filepath.Join(m.home, ".gitconfig"), []byte(conf), 0o600))
 	m.env = []string{
 		"HOME=" + m.home, "PATH=" + w.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8",
 	}
 	return m
 }

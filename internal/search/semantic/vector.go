@@ -33,19 +33,20 @@ func Quantise(v []float32) Vector {
 
 // Dot is the inner product with v, which has q's dimension.
 func (q Vector) Dot(v []float32) float64 {
-	// Four sums, so that additions need not wait for each other.
+	// Four sums, so that additions need not wait for each other. Products are rounded before they are added, on each processor: the
+	// conversions keep the compiler from fused multiply-add.
 	var a, b, c, d float32
 	n := len(q.Q) &^ 3
 	w := v[:len(q.Q)]
 	for i := 0; i < n; i += 4 {
 		p, x := q.Q[i:i+4:i+4], w[i:i+4:i+4]
-		a += float32(int8(p[0])) * x[0]
-		b += float32(int8(p[1])) * x[1]
-		c += float32(int8(p[2])) * x[2]
-		d += float32(int8(p[3])) * x[3]
+		a += float32(float32(int8(p[0])) * x[0])
+		b += float32(float32(int8(p[1])) * x[1])
+		c += float32(float32(int8(p[2])) * x[2])
+		d += float32(float32(int8(p[3])) * x[3])
 	}
 	for i := n; i < len(q.Q); i++ {
-		a += float32(int8(q.Q[i])) * w[i]
+		a += float32(float32(int8(q.Q[i])) * w[i])
 	}
 	return float64(q.Scale) * float64(a+b+c+d)
 }
@@ -54,7 +55,7 @@ func (q Vector) Dot(v []float32) float64 {
 func (q Vector) AddTo(v []float32) {
 	v = v[:len(q.Q)]
 	for i, x := range q.Q {
-		v[i] += q.Scale * float32(int8(x))
+		v[i] += float32(q.Scale * float32(int8(x)))
 	}
 }
 

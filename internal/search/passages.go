@@ -1,0 +1,90 @@
+package search
+
+import (
+	"hash/fnv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// What an embedding model is given of a session: each prompt, and the last answer before the next one. Of each the first passages count,
+// which say what was asked and what came of it. All turns took three times as long, and ranked no better (docs/lab/search.md).
+const (
+	passagesOfTurn = 3
+
+	// A model of BERT's kind makes two or three tokens of a word of code, and reads 256 at least.
+	passageWords = 100
+	passageBytes = 800
+
+	longWord   = 80  // bytes: a longer one without borders (Chinese, Japanese) is cut into such
+	asciiBytes = 160 // of a longer one in ASCII (keys, data) the rest says nothing
+)
+
+// modelPassage is a stretch of a session's text.
+type modelPassage struct {
+	turn int // the index of its turn
+	text string
+}
+
+// modelPassages cuts a session. When it grows, those of its last answer may change, and no others before.
+func modelPassages(turns []session.Turn) []modelPassage {
+	var out []modelPassage
+	for i, t := range turns {
+		goesOn := i+1 < len(turns) && turns[i+1].Role != session.RoleHuman
+		if t.Role != session.RoleHuman && goesOn {
+			continue
+		}
+		for _, text := range passageTexts(t.Content) {
+			out = append(out, modelPassage{t.Index, text})
+		}
+	}
+	return out
+}
+
+// passageTexts are the first passages of a turn.
+func passageTexts(content string) (out []string) {
+	var words []string
+	size := 0
+	for w := range strings.FieldsSeq(content) {
+		for _, piece := range pieces(strings.ToValidUTF8(w, "")) {
+			if len(words) == passageWords || len(words) > 0 && size+len(piece) >= passageBytes {
+				if out = append(out, strings.Join(words, " ")); len(out) == passagesOfTurn {
+					return out
+				}
+				words, size = words[:0], 0
+			}
+			words, size = append(words, piece), size+len(piece)+1
+		}
+	}
+	if len(words) > 0 {
+		out = append(out, strings.Join(words, " "))
+	}
+	return out
+}
+
+// pieces cuts a word that is too long.
+func pieces(w string) []string {
+	if len(w) <= longWord {
+		return []string{w}
+	}
+	if strings.IndexFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return []string{w[:min(len(w), asciiBytes)]}
+	}
+	var out []string
+	for len(w) > longWord {
+		n := longWord
+		for !utf8.RuneStart(w[n]) {
+			n--
+		}
+		out, w = append(out, w[:n]), w[n:]
+	}
+	return append(out, w)
+}
+
+// hash tells texts apart: what has the same hash has the same vector.
+func (p modelPassage) hash() uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(p.text)) // a hash takes everything
+	return h.Sum64()
+}

@@ -1,0 +1,77 @@
+package search
+
+import "math"
+
+// lsaWeight is that of LSA's cosine beside the lexical score: flat from 0.1 to 0.5 (docs/lab/search.md). A cosine of lsaFloor and more is a
+// reason to name, and enough for a session that shares no word with the question: one to thirty of 276 real sessions reach it on typical
+// questions.
+const (
+	lsaWeight = 0.25
+	lsaFloor  = 0.35
+)
+
+// Weights of an embedding model's lifts: of a session as a whole, and of its best passage. The model counts in full where the best session
+// by words scores up to scarce, and by leastModel from plenty on: where words answer, they decide. A session that shares no word with
+// the question needs lifts of modelFloor. Chosen on questions in other words (docs/lab/search.md).
+const (
+	wholeWeight   = 2.0
+	passageWeight = 1.0
+
+	scarce, plenty = 0.5, 1.0
+	leastModel     = 0.05
+	modelFloor     = 0.35
+)
+
+// A result is strong when its score is at least strongShare of the best one's, and the words of the best one score strongEnough at least. Of
+// the relevant among the first ten, 97.6 % and more stay on each set of real queries (docs/lab/search.md).
+const (
+	strongShare  = 0.4
+	strongEnough = 0.45
+)
+
+// A session in which no two words of a question stand together has to score more: by chance alone, the best of many sessions
+// scores more than the best of few. Measured on 30 to 276 sessions; there is no reason to go on beyond. Words
+// that stand nowhere carry a question when they have so much of its words' weight (docs/lab/search.md).
+const (
+	scattered         = 0.85 // of measuredSessions and more
+	scatteredPerNeper = 0.11 // less for every e-th part of them
+	measuredSessions  = 276
+	carryingShare     = 0.35
+)
+
+// MeasuredModel is the embedding model whose cosines were measured, so that they tell weak answers from strong ones: near, at least nearEnough
+// plus nearMissed times the share of the question's words that stand nowhere; far, below farBelow (docs/lab/search.md).
+const (
+	MeasuredModel = "minilm-l6-v2"
+
+	nearEnough = 0.9
+	nearMissed = 0.4
+	farBelow   = 0.8
+)
+
+// wordScore is the score of words and of LSA: lexical is 0 and up, about 1 for a full match; cosine is -1 to 1. It is 0 for what is no answer.
+func wordScore(lexical, cosine float64) float64 {
+	if lexical <= 0 && cosine < lsaFloor {
+		return 0
+	}
+	return max(lexical, 0) + lsaWeight*max(cosine, 0)
+}
+
+// thinness is how much an embedding model counts, leastModel to 1, where best is the best lexical score.
+func thinness(best float64) float64 {
+	return min(1, max(leastModel, (plenty-best)/(plenty-scarce)))
+}
+
+// minScattered is the least score of the best of so many sessions, where no two words of the question stand together in it.
+func minScattered(sessions int) float64 {
+	return scattered + scatteredPerNeper*min(0, math.Log(float64(sessions)/measuredSessions))
+}
+
+// lift makes comparable what embedding models say, which hold all texts to be rather alike: 0 for what is no nearer than an ordinary
+// session, 1 for the same text.
+func lift(cosine, ordinary float64) float64 {
+	if ordinary >= 1 {
+		return 0
+	}
+	return max(0, (cosine-ordinary)/(1-ordinary))
+}
