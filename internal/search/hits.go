@@ -115,7 +115,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 		if isMemory(c) {
 			bar = best.score
 		}
-		isStrong := c.score >= strongShare*bar || q.Anchors && isHeld(c)
+		isStrong := bar >= strongEnough && c.score >= strongShare*bar || q.Anchors && isHeld(c)
 		return !isStrong
 	}), false
 }

@@ -22,7 +22,8 @@ const (
 	modelFloor     = 0.35
 )
 
-// A result is strong when its score is at least strongShare of the best one's, and the words of the best one score strongEnough at least. Of
+// A result is strong when its score is at least strongShare of the best one's, and that is strongEnough at least; of the words alone, too, where
+// they decide. Of
 // the relevant among the first ten, 97.6 % and more stay on each set of real queries (docs/lab/search.md).
 const (
 	strongShare  = 0.4
