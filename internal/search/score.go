@@ -17,8 +17,8 @@ const (
 	wholeWeight   = 2.0
 	passageWeight = 1.0
 
-	scarce, plenty = 0.5, 1.0
-	leastModel     = 0.05
+	scarce, plenty = 0.5, 0.9
+	leastModel     = 0.02
 	modelFloor     = 0.35
 )
 

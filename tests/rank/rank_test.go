@@ -28,7 +28,7 @@ func TestOwnSets(t *testing.T) {
 	})
 }
 
-// TestLongOwnSetsWithModel is TestOwnSets with the model that is built in. Measured: subjects 0.9647, keywords 0.9552.
+// TestLongOwnSetsWithModel is TestOwnSets with the model that is built in. Measured: subjects 0.9645, keywords 0.9452.
 func TestLongOwnSetsWithModel(t *testing.T) {
 	checkSets(t, filepath.Join(harness.Root(t), "tests/testdata/ranking"), model.New(), []set{
 		{"subjects", "", 0.955},
