@@ -47,7 +47,7 @@ func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 	}
 	l.search(ctx)
 	slices.SortFunc(l.found.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // claudeStores are the folders that hold one folder a project, each once.
@@ -141,8 +141,8 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 	if !ok || stem == "" {
 		return File{}, false
 	}
-	stem = name(stem)
-	f = File{Path: filepath.Join(dir, entry), NativeID: stem, Parent: name(sid)}
+	stem = ledgerName(stem)
+	f = File{Path: filepath.Join(dir, entry), NativeID: stem, Parent: ledgerName(sid)}
 	if id, sub := strings.CutPrefix(stem, "agent-"); sub {
 		f.NativeID, f.AgentID = id, id
 		if sid != "" {
@@ -151,7 +151,7 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 	}
 	// Claude Code compacts the conversation, suggests prompts and keeps notes in agents of their own,
 	// whose files begin with a copy of the session.
-	return f, l.look(&f) && !begins(f.AgentID, "acompact-", "aprompt_suggestion-", "asession_memory-")
+	return f, l.stat(&f) && !beginsWithAny(f.AgentID, "acompact-", "aprompt_suggestion-", "asession_memory-")
 }
 
 // search takes of the other files those in which a record was made here, with their subagents; the latest
@@ -203,7 +203,7 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 			return done, err
 		}
 		for dir := range textsOf(ln.text, `"cwd":`) {
-			if !bytes.Equal(dir, last) && l.places.stand(text(dir)) == inside {
+			if !bytes.Equal(dir, last) && l.places.whereIs(stringOf(dir)) == inside {
 				return visited, nil
 			}
 			last = append(last[:0], dir...)
@@ -234,9 +234,9 @@ func textsOf(line []byte, member string) iter.Seq[[]byte] {
 	}
 }
 
-func (ClaudeCode) tells(rec gjson.Result) (File, bool) {
-	kind, agent := rec.Get("type").Str, nameIn(rec.Get("agentId"))
-	f := File{NativeID: nameIn(rec.Get("sessionId"))}
+func (ClaudeCode) recognises(rec gjson.Result) (File, bool) {
+	kind, agent := rec.Get("type").Str, ledgerNameOf(rec.Get("agentId"))
+	f := File{NativeID: ledgerNameOf(rec.Get("sessionId"))}
 	if f.NativeID == "" || kind != "user" && kind != "assistant" || !rec.Get("message.content").Exists() {
 		return File{}, false
 	}

@@ -31,16 +31,16 @@ type claudeDecoder struct {
 func (d *claudeDecoder) line(ln []byte) bool {
 	r := &d.rec
 	*r = claudeRecord{}
-	if !members(ln, d.members) {
+	if !takeMembers(ln, d.members) {
 		return false
 	}
-	kind := cmp.Or(text(r.kind), text(r.role))
+	kind := cmp.Or(stringOf(r.kind), stringOf(r.role))
 	switch kind {
 	case "progress", "file-history-snapshot", "file-history-delta", "system", "last-prompt",
 		"agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
 		"attribution-snapshot", "content-replacement", "worktree-state", "bridge-session", "cost-state",
 		"api-request", "api-request-shape", "api-request-blob", "tools-used", "atis-latch":
-		d.clock(moment(r.timestamp)) // what has no time of its own takes that of the record before it
+		d.setTime(parseTime(r.timestamp)) // what has no time of its own takes that of the record before it
 		return true
 	case "user", "assistant", "attachment", "queue-operation", "summary", "custom-title", "ai-title":
 		if !gjson.ValidBytes(ln) {
@@ -50,7 +50,7 @@ func (d *claudeDecoder) line(ln []byte) bool {
 		d.skipped.unknown(kind)
 		return true
 	}
-	if is(r.sidechain) && d.opt.File.AgentID == "" {
+	if isTrue(r.sidechain) && d.opt.File.AgentID == "" {
 		return true
 	}
 	id := d.id()
@@ -58,7 +58,7 @@ func (d *claudeDecoder) line(ln []byte) bool {
 		d.skipped.Duplicate++
 		return true
 	}
-	d.clock(moment(r.timestamp))
+	d.setTime(parseTime(r.timestamp))
 	p := d.part()
 	d.record(kind, p)
 	if id != "" {
@@ -72,14 +72,14 @@ func (d *claudeDecoder) line(ln []byte) bool {
 
 // id is the record's own ID; empty when it has none.
 func (d *claudeDecoder) id() string {
-	return cut(text(d.rec.uuid), maxName)
+	return truncate(stringOf(d.rec.uuid), maxName)
 }
 
 // part is the session that the record belongs to.
 func (d *claudeDecoder) part() *part {
-	native := name(text(d.rec.session))
+	native := ledgerName(stringOf(d.rec.session))
 	if d.opt.File.AgentID != "" {
-		native = cmp.Or(name(text(d.rec.agent)), d.opt.File.AgentID)
+		native = cmp.Or(ledgerName(stringOf(d.rec.agent)), d.opt.File.AgentID)
 	}
 	return d.session(cmp.Or(native, d.opt.File.NativeID))
 }
@@ -89,17 +89,17 @@ func (d *claudeDecoder) record(kind string, p *part) {
 	d.place(p)
 	d.model = ""
 	if len(r.version) > 0 {
-		d.version = cut(text(r.version), maxName)
+		d.version = truncate(stringOf(r.version), maxName)
 	}
 	switch kind {
 	case "custom-title":
-		p.entitle(TitleUser, text(r.customTitle))
+		p.titleWhole(TitleUser, stringOf(r.customTitle))
 	case "ai-title":
-		p.entitle(TitleAgent, text(r.aiTitle))
+		p.titleWhole(TitleAgent, stringOf(r.aiTitle))
 	case "summary":
-		d.titles = append(d.titles, leafTitle{text(r.leaf), text(r.summary)})
+		d.titles = append(d.titles, leafTitle{stringOf(r.leaf), stringOf(r.summary)})
 	case "queue-operation":
-		p.queue.apply(text(r.operation), session.Typed(text(r.content)), text(r.reason), d.ts, d.start, p.where)
+		p.queue.apply(stringOf(r.operation), session.Typed(stringOf(r.content)), stringOf(r.reason), d.ts, d.start, p.where)
 	case "user":
 		d.user(p)
 	case "assistant":
@@ -113,16 +113,16 @@ func (d *claudeDecoder) record(kind string, p *part) {
 func (d *claudeDecoder) place(p *part) {
 	r := &d.rec
 	at := unknown
-	if cwd := text(r.cwd); cwd != "" {
+	if cwd := stringOf(r.cwd); cwd != "" {
 		p.cwd = cwd
-		at = d.places.stand(cwd)
+		at = d.places.whereIs(cwd)
 		d.move(p, at)
 	}
 	if p.where != unknown && p.where != inside {
 		return
 	}
-	if branch := text(r.branch); at == inside && branch != "" {
-		p.Branch = name(branch)
+	if branch := stringOf(r.branch); at == inside && branch != "" {
+		p.Branch = ledgerName(branch)
 	}
 	if !p.actor && (len(r.entrypoint) > 0 || len(r.runKind) > 0) {
 		p.actor = true
@@ -131,7 +131,7 @@ func (d *claudeDecoder) place(p *part) {
 		}
 	}
 	if p.ParentNative == "" && d.opt.File.AgentID != "" {
-		p.ParentNative = name(text(r.session))
+		p.ParentNative = ledgerName(stringOf(r.session))
 	}
 }
 
@@ -157,25 +157,25 @@ func (d *claudeDecoder) user(p *part) {
 	if content.IsArray() {
 		d.results(p, content)
 	}
-	if is(r.meta) || is(r.compact) || is(r.visibleOnly) || !d.people() {
+	if isTrue(r.meta) || isTrue(r.compact) || isTrue(r.visibleOnly) || !d.people() {
 		return
 	}
 	if bytes.Contains(r.toolResult, []byte(`"answers"`)) {
-		if s := answers(r.toolResult); s != "" {
-			d.turn(p, session.RoleHuman, s)
+		if s := chosenAnswers(r.toolResult); s != "" {
+			d.addTurn(p, session.RoleHuman, s)
 		}
 	}
-	if s := prompts(content); s != "" {
+	if s := typedPrompts(content); s != "" {
 		p.queue.carry(s)
-		d.turn(p, session.RoleHuman, s)
-		d.goesOn()
+		d.addTurn(p, session.RoleHuman, s)
+		d.stopWaiting()
 	}
 }
 
 // people reports whether the record is a prompt by its marks. A subagent's prompts are
 // written by the agent that spawned it, and are kept as such.
 func (d *claudeDecoder) people() bool {
-	return d.opt.File.AgentID != "" || people(d.rec.origin, text(d.rec.promptSource))
+	return d.opt.File.AgentID != "" || people(d.rec.origin, stringOf(d.rec.promptSource))
 }
 
 func (d *claudeDecoder) assistant(p *part) {
@@ -186,15 +186,15 @@ func (d *claudeDecoder) assistant(p *part) {
 	switch {
 	case !ok:
 	case content.Type == gjson.String:
-		d.said(p, content.Str)
+		d.addAnswer(p, content.Str)
 	default:
 		for _, block := range content.Array() {
 			switch block.Get("type").Str {
 			case "text":
-				d.goesOn()
-				d.said(p, block.Get("text").Str)
+				d.stopWaiting()
+				d.addAnswer(p, block.Get("text").Str)
 			case "tool_use":
-				d.call(p, block)
+				d.addCall(p, block)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func (d *claudeDecoder) attachment(p *part) {
 	if a.Get("type").Str != "queued_command" || a.Get("isMeta").Bool() {
 		return
 	}
-	s := prompts(a.Get("prompt"))
+	s := typedPrompts(a.Get("prompt"))
 	if s == "" {
 		return
 	}
@@ -218,13 +218,13 @@ func (d *claudeDecoder) attachment(p *part) {
 	if mode == "bash" {
 		s = session.Marked("!", s)
 	}
-	d.turn(p, session.RoleHuman, s)
+	d.addTurn(p, session.RoleHuman, s)
 }
 
-func (d *claudeDecoder) call(p *part, block gjson.Result) {
-	u := claudeTools.use(block.Get("id").Str, name(clean(block.Get("name").Str)), block.Get("input"))
+func (d *claudeDecoder) addCall(p *part, block gjson.Result) {
+	u := claudeTools.use(block.Get("id").Str, ledgerName(validText(block.Get("name").Str)), block.Get("input"))
 	if u.act != session.ActEdit {
 		u.paths = firstOf(block.Get("input"), claudeTools.paths...)
 	}
-	d.decoder.call(p, u)
+	d.decoder.addCall(p, u)
 }

@@ -16,23 +16,23 @@ func (d *claudeDecoder) results(p *part, content gjson.Result) {
 	for _, b := range blocks {
 		id, failed := b.Get("tool_use_id").Str, b.Get("is_error").Bool()
 		if _, ok := p.heard.pending[id]; ok || failed {
-			exit, text := claudeOutput(texts(b.Get("content")), failed)
-			d.printed(p, id, text, exit, failed)
+			exit, text := claudeOutput(joinTexts(b.Get("content")), failed)
+			d.addOutput(p, id, text, exit, failed)
 		}
 		if path := said.Get("filePath"); path.Type == gjson.String && len(blocks) == 1 {
-			at := d.places.file(clean(path.Str), p.cwd)
-			if hunks, ok := patched(said); ok {
+			at := d.places.file(validText(path.Str), p.cwd)
+			if hunks, ok := structuredHunks(said); ok {
 				p.asked[id] = []Edit{{Path: at, Hunks: hunks}}
 			} else if asked := p.asked[id]; len(asked) > 0 {
 				asked[0].Path = at
 			}
 		}
-		d.done(p, id, failed)
+		d.finishCall(p, id, failed)
 	}
 }
 
-// patched reads what the result of an edit says. A file that was made has no patch, and all of it is new.
-func patched(said gjson.Result) (hunks []Hunk, ok bool) {
+// structuredHunks reads what the result of an edit says. A file that was made has no patch, and all of it is new.
+func structuredHunks(said gjson.Result) (hunks []Hunk, ok bool) {
 	var lines []string
 	for _, h := range said.Get("structuredPatch").Array() {
 		lines = append(lines, "@@")

@@ -17,18 +17,18 @@ func bareCommand(s string) bool {
 // people reports whether a record's marks allow that a person wrote it. promptSource
 // "sdk" alone says nothing: the desktop application and the editors use the SDK too.
 func people(origin []byte, source string) bool {
-	kind := text([]byte(gjson.GetBytes(origin, "kind").Raw))
+	kind := stringOf([]byte(gjson.GetBytes(origin, "kind").Raw))
 	if kind != "" {
 		return kind == "human"
 	}
 	return source != "system"
 }
 
-// prompts joins what was typed in a message's content: a string, or the text blocks of
+// typedPrompts joins what was typed in a message's content: a string, or the text blocks of
 // an array. A block that repeats an earlier one is taken once.
-func prompts(content gjson.Result) string {
+func typedPrompts(content gjson.Result) string {
 	if content.Type == gjson.String {
-		return session.Typed(clean(content.Str))
+		return session.Typed(validText(content.Str))
 	}
 	var kept []string
 	if content.IsArray() {
@@ -36,7 +36,7 @@ func prompts(content gjson.Result) string {
 			s := ""
 			switch block.Get("type").Str {
 			case "text":
-				s = session.Typed(clean(block.Get("text").Str))
+				s = session.Typed(validText(block.Get("text").Str))
 			case "tool_result":
 				s = rejection(block)
 			}
@@ -53,17 +53,17 @@ func rejection(block gjson.Result) string {
 	if !block.Get("is_error").Bool() {
 		return ""
 	}
-	s := texts(block.Get("content"))
+	s := joinTexts(block.Get("content"))
 	if !strings.HasPrefix(s, "The user doesn't want to proceed") {
 		return ""
 	}
 	_, said, _ := strings.Cut(s, "the user said:")
-	return session.Typed(clean(said))
+	return session.Typed(validText(said))
 }
 
-// answers is what the user chose or wrote when the agent asked: each question with its
+// chosenAnswers is what the user chose or wrote when the agent asked: each question with its
 // answer, since neither means much alone. raw is the record's toolUseResult.
-func answers(raw []byte) string {
+func chosenAnswers(raw []byte) string {
 	said := gjson.ParseBytes(raw)
 	if !said.Get("questions").IsArray() || !said.Get("answers").IsObject() {
 		return ""
@@ -71,9 +71,9 @@ func answers(raw []byte) string {
 	notes := said.Get("annotations").Map() // beside the answers, by their questions
 	var kept []string
 	said.Get("answers").ForEach(func(q, a gjson.Result) bool {
-		if answer := strings.TrimSpace(clean(a.String())); answer != "" {
-			s := answered(clean(q.Str), answer)
-			if note := strings.TrimSpace(clean(notes[q.Str].Get("notes").Str)); note != "" {
+		if answer := strings.TrimSpace(validText(a.String())); answer != "" {
+			s := answered(validText(q.Str), answer)
+			if note := strings.TrimSpace(validText(notes[q.Str].Get("notes").Str)); note != "" {
 				s += "\n" + note
 			}
 			kept = append(kept, s)

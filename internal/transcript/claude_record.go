@@ -31,12 +31,12 @@ func (r *claudeRecord) members() map[string]*[]byte {
 	}
 }
 
-// is reports whether a raw value is the JSON word true.
-func is(raw []byte) bool { return string(raw) == "true" }
+// isTrue reports whether a raw value is the JSON word true.
+func isTrue(raw []byte) bool { return string(raw) == "true" }
 
-// moment reads a time as agents write it: RFC 3339, or a number of seconds or
+// parseTime reads a time as agents write it: RFC 3339, or a number of seconds or
 // milliseconds since 1970, as a number or a string. The zero time is no time.
-func moment(raw []byte) time.Time {
+func parseTime(raw []byte) time.Time {
 	s := strings.Trim(string(raw), `"`)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t.UTC().Truncate(time.Millisecond)
@@ -55,11 +55,11 @@ func moment(raw []byte) time.Time {
 // mode and the SDKs (the values that Claude Code itself hides from its list of sessions
 // to resume), its GitHub action, and its background workers.
 func (r *claudeRecord) programmatic() bool {
-	switch text(r.entrypoint) {
+	switch stringOf(r.entrypoint) {
 	case "sdk-cli", "sdk-ts", "sdk-py", "sdk", "claude-code-github-action":
 		return true
 	}
-	switch text(r.runKind) {
+	switch stringOf(r.runKind) {
 	case "daemon", "daemon-worker":
 		return true
 	}

@@ -37,13 +37,13 @@ func Spawner(ctx context.Context, f File, siblings []File) (string, error) {
 		return "", nil
 	}
 	if meta.ParentAgentID != "" || meta.SpawnDepth < 2 || meta.ToolUseID == "" {
-		return name(meta.ParentAgentID), nil
+		return ledgerName(meta.ParentAgentID), nil
 	}
 	for _, s := range siblings {
 		if s.AgentID == "" || s.AgentID == f.AgentID || s.Parent != f.Parent {
 			continue
 		}
-		made, err := calls(ctx, s.Path, meta.ToolUseID)
+		made, err := holdsCall(ctx, s.Path, meta.ToolUseID)
 		if err != nil {
 			return "", err
 		}
@@ -54,8 +54,8 @@ func Spawner(ctx context.Context, f File, siblings []File) (string, error) {
 	return "", nil
 }
 
-// calls reports whether a transcript holds the tool call with an ID.
-func calls(ctx context.Context, path, id string) (bool, error) {
+// holdsCall reports whether a transcript holds the tool call with an ID.
+func holdsCall(ctx context.Context, path, id string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, fmt.Errorf("transcript: open sibling: %w", err)

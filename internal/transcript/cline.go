@@ -42,7 +42,7 @@ func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // clineSession takes the messages of a session, and those of its subagents.
@@ -50,7 +50,7 @@ func (l *finder) clineSession(dir, id string) {
 	cwd := ""
 	if !l.had.Others[id] {
 		raw, err := readBounded(filepath.Join(dir, id+".json"), maxDocument)
-		if cwd = clean(gjson.GetBytes(raw, "cwd").Str); err != nil || cwd == "" { // it has only begun
+		if cwd = validText(gjson.GetBytes(raw, "cwd").Str); err != nil || cwd == "" { // it has only begun
 			return
 		}
 	}
@@ -59,9 +59,9 @@ func (l *finder) clineSession(dir, id string) {
 	}
 	for _, doc := range l.list(dir) {
 		stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
-		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: name(stem), Cwd: cwd, Whole: true}
+		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: ledgerName(stem), Cwd: cwd, Whole: true}
 		if stem != id {
-			f.AgentID, f.Parent = f.NativeID, name(id)
+			f.AgentID, f.Parent = f.NativeID, ledgerName(id)
 		}
 		if ok {
 			l.take(f)
@@ -90,17 +90,17 @@ func (c Cline) Decode(ctx context.Context, r io.Reader, opt Options) (Document, 
 func (d *clineDecoder) record(rec gjson.Result) {
 	switch role := rec.Get("role").Str; {
 	case role == "user" || role == "assistant":
-		d.clock(moment([]byte(rec.Get("ts").Raw)))
+		d.setTime(parseTime([]byte(rec.Get("ts").Raw)))
 		d.model = rec.Get("modelInfo.id").Str
 		typed := clineTyped(d.blocks(role, rec.Get("content"), d.tool, d.result))
 		if role == "user" && typed != "" {
-			d.goesOn()
-			d.asks(d.part, typed)
+			d.stopWaiting()
+			d.addPrompt(d.part, typed)
 		}
 	case rec.Get("session_id").Exists():
-		d.clock(moment([]byte(rec.Get("started_at").Raw)))
-		d.stand(d.part, clean(rec.Get("cwd").Str))
-		d.part.branch(rec.Get("metadata.git.branch"))
+		d.setTime(parseTime([]byte(rec.Get("started_at").Raw)))
+		d.enterFolder(d.part, validText(rec.Get("cwd").Str))
+		d.part.setBranch(rec.Get("metadata.git.branch"))
 	case rec.Get("sessionId").Exists() || rec.Get("version").Exists():
 	default:
 		d.skipped.unknown(role)
@@ -139,7 +139,7 @@ func (d *clineDecoder) tool(b gjson.Result) {
 	case in.Get("new_text").Exists() && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() && len(u.edits) == 1:
 		u.edits[0].Whole = true // it writes the file
 	}
-	d.call(d.part, u)
+	d.addCall(d.part, u)
 }
 
 // clineNumbered is a line of the diff behind an edit.
@@ -159,14 +159,14 @@ func (d *clineDecoder) result(b gjson.Result) {
 		out = append(out, one.Get("result").Str)
 	}
 	text := strings.Join(out, "\n")
-	d.part.shows(id, numberedHunks(text, clineNumbered))
-	exit, text := status(text, clineStatus)
-	d.ended(d.part, id, text, exit, failed)
+	d.part.setHunks(id, numberedHunks(text, clineNumbered))
+	exit, text := takeStatus(text, clineStatus)
+	d.endCall(d.part, id, text, exit, failed)
 }
 
-func (Cline) tells(rec gjson.Result) (File, bool) {
-	f := File{NativeID: nameIn(rec.Get("sessionId"))}
-	if parent := nameIn(rec.Get("origin.parentThreadId")); parent != "" {
+func (Cline) recognises(rec gjson.Result) (File, bool) {
+	f := File{NativeID: ledgerNameOf(rec.Get("sessionId"))}
+	if parent := ledgerNameOf(rec.Get("origin.parentThreadId")); parent != "" {
 		_, agent, _ := strings.Cut(f.NativeID, "__")
 		f.NativeID, f.AgentID, f.Parent = agent, agent, parent
 	}

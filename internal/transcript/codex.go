@@ -52,10 +52,10 @@ func codexFile(dir, entry string) File {
 // codexFolder is the working folder that one of the first records names. Before 0.44 it stood in a text.
 func codexFolder(head []byte) string {
 	if cwd := gjson.GetBytes(head, "payload.cwd"); cwd.Type == gjson.String {
-		return clean(cwd.Str)
+		return validText(cwd.Str)
 	}
 	if gjson.GetBytes(head, "type").Str == "message" {
-		return session.Element(texts(gjson.GetBytes(head, "content")), "cwd")
+		return session.Element(joinTexts(gjson.GetBytes(head, "content")), "cwd")
 	}
 	return ""
 }
@@ -96,13 +96,13 @@ func (z *zipped) Close() error {
 	return z.file.Close()
 }
 
-func (Codex) tells(rec gjson.Result) (File, bool) {
+func (Codex) recognises(rec gjson.Result) (File, bool) {
 	meta := rec.Get("payload")
 	if !meta.Exists() && !rec.Get("type").Exists() && rec.Get("instructions").Exists() { // before 0.44
 		meta = rec
 	} else if rec.Get("type").Str != "session_meta" {
 		return File{}, false
 	}
-	id := nameIn(meta.Get("id"))
+	id := ledgerNameOf(meta.Get("id"))
 	return File{NativeID: id}, id != ""
 }

@@ -51,7 +51,7 @@ func (d *codexDecoder) line(kind string, rec gjson.Result) {
 	if d.start < 0 && kind != "session_meta" {
 		return
 	}
-	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	d.setTime(parseTime([]byte(rec.Get("timestamp").Raw)))
 	d.record(kind, payload)
 }
 
@@ -73,7 +73,7 @@ func (d *codexDecoder) record(typ string, p gjson.Result) {
 	case "turn_context":
 		d.turnOf(p.Get("turn_id").Str)
 		if !d.copied {
-			d.stand(d.part, clean(p.Get("cwd").Str))
+			d.enterFolder(d.part, validText(p.Get("cwd").Str))
 			d.part.model.is(p.Get("model").Str, d.start)
 		}
 	case "event_msg":
@@ -95,13 +95,13 @@ func (d *codexDecoder) began(p gjson.Result) {
 	}
 	d.meta = true
 	s := d.part
-	s.NativeID = cmp.Or(s.NativeID, nameIn(p.Get("id")))
-	d.clock(moment([]byte(p.Get("timestamp").Raw)))
-	d.version = nameIn(p.Get("cli_version"))
-	s.Branch = nameIn(p.Get("git.branch"))
+	s.NativeID = cmp.Or(s.NativeID, ledgerNameOf(p.Get("id")))
+	d.setTime(parseTime([]byte(p.Get("timestamp").Raw)))
+	d.version = ledgerNameOf(p.Get("cli_version"))
+	s.Branch = ledgerNameOf(p.Get("git.branch"))
 	source := p.Get("source")
-	s.ParentNative = cmp.Or(nameIn(p.Get("parent_thread_id")), nameIn(source.Get("subagent.thread_spawn.parent_thread_id")))
-	s.ForkNative = nameIn(p.Get("forked_from_id"))
+	s.ParentNative = cmp.Or(ledgerNameOf(p.Get("parent_thread_id")), ledgerNameOf(source.Get("subagent.thread_spawn.parent_thread_id")))
+	s.ForkNative = ledgerNameOf(p.Get("forked_from_id"))
 	s.sub = s.ParentNative != "" || source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent"
 	if source.Str == "exec" {
 		s.ActorType = session.ActorAgent
@@ -109,7 +109,7 @@ func (d *codexDecoder) began(p gjson.Result) {
 	if s.sub || s.ForkNative != "" {
 		d.born = uuidTime(p.Get("id").Str)
 	}
-	d.stand(s, clean(p.Get("cwd").Str))
+	d.enterFolder(s, validText(p.Get("cwd").Str))
 }
 
 // turnOf notes which turn the records from here on belong to. A fork, and a subagent that was given all its parent
@@ -137,9 +137,9 @@ func (d *codexDecoder) event(p gjson.Result) {
 	switch p.Get("type").Str {
 	case "task_started", "turn_started":
 		d.turnOf(p.Get("turn_id").Str)
-		d.goesOn()
+		d.stopWaiting()
 	case "task_complete", "turn_complete", "turn_aborted":
-		d.goesOn()
+		d.stopWaiting()
 	}
 	if d.copied {
 		return
@@ -151,10 +151,10 @@ func (d *codexDecoder) event(p gjson.Result) {
 		d.changed(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
 	case "mcp_tool_call_end":
 		if p.Get("result.Err").Exists() {
-			d.done(d.part, p.Get("call_id").Str, true)
+			d.finishCall(d.part, p.Get("call_id").Str, true)
 		}
 	case "thread_name_updated":
-		d.part.entitle(TitleAgent, text([]byte(p.Get("thread_name").Raw)))
+		d.part.titleWhole(TitleAgent, stringOf([]byte(p.Get("thread_name").Raw)))
 	case "item_completed":
 		d.completed(p.Get("item"))
 	}
@@ -165,20 +165,20 @@ func (d *codexDecoder) completed(item gjson.Result) {
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
 	case "UserMessage":
-		d.asked(texts(item.Get("content")))
+		d.asked(joinTexts(item.Get("content")))
 	case "FileChange":
 		d.changed(item.Get("id").Str, !failed, item.Get("changes"))
 	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
 		if failed {
-			d.done(d.part, item.Get("id").Str, true)
+			d.finishCall(d.part, item.Get("id").Str, true)
 		}
 	}
 }
 
 // asked takes a prompt.
 func (d *codexDecoder) asked(s string) {
-	d.goesOn()
-	d.asks(d.part, s)
+	d.stopWaiting()
+	d.addPrompt(d.part, s)
 }
 
 // changed takes what an edit did.
@@ -190,12 +190,12 @@ func (d *codexDecoder) changed(id string, ok bool, changes gjson.Result) {
 			if to := c.Get("move_path"); to.Type == gjson.String {
 				path = to
 			}
-			e.Path = d.places.file(clean(path.Str), d.part.cwd)
-			d.edited(d.part, e)
+			e.Path = d.places.file(validText(path.Str), d.part.cwd)
+			d.addEdit(d.part, e)
 			return true
 		})
 	}
-	d.done(d.part, id, !ok)
+	d.finishCall(d.part, id, !ok)
 }
 
 // codexChange is what was done to one file. Its kind stands inside, or (before 0.70) around.
@@ -210,7 +210,7 @@ func codexChange(c gjson.Result) (e Edit) {
 	case "delete":
 		e.Hunks = []Hunk{{Old: linesOf(c.Get("content").Str)}}
 	case "update":
-		e.Hunks = diffHunks(clean(c.Get("unified_diff").Str))
+		e.Hunks = diffHunks(validText(c.Get("unified_diff").Str))
 	}
 	return e
 }
@@ -224,9 +224,9 @@ func (d *codexDecoder) item(p gjson.Result) {
 	case "message":
 		switch p.Get("role").Str {
 		case session.RoleAssistant:
-			d.said(d.part, texts(p.Get("content")))
+			d.addAnswer(d.part, joinTexts(p.Get("content")))
 		case "user":
-			d.heard(texts(p.Get("content")))
+			d.heard(joinTexts(p.Get("content")))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		d.tool(kind, p)
@@ -242,14 +242,14 @@ func (d *codexDecoder) heard(s string) {
 		return
 	}
 	if cwd := session.Element(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
-		d.stand(d.part, clean(cwd))
+		d.enterFolder(d.part, validText(cwd))
 		return
 	}
 	if session.Typed(s) == "" {
 		return
 	}
 	d.prompt, d.promptAt = s, d.ts
-	d.waits(heardID)
+	d.awaitResult(heardID)
 }
 
 // heardID stands for such a prompt among what a later record decides.

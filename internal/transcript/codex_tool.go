@@ -36,7 +36,7 @@ func (d *codexDecoder) tool(kind string, p gjson.Result) {
 	switch patch, ok := shellPatch(u.cmd); {
 	case ok:
 		u.act, u.waits = session.ActEdit, true
-		u.paths, u.edits = patchedFiles(clean(patch))
+		u.paths, u.edits = patchedFiles(validText(patch))
 	case tool == "request_user_input":
 		d.questions = args.Get("questions")
 		u.waits = true
@@ -44,7 +44,7 @@ func (d *codexDecoder) tool(kind string, p gjson.Result) {
 	if space := p.Get("namespace").Str; space != "" {
 		u.tool = space + "." + tool
 	}
-	d.call(d.part, u)
+	d.addCall(d.part, u)
 }
 
 // output takes a call's result.
@@ -56,11 +56,11 @@ func (d *codexDecoder) output(id string, out gjson.Result) {
 	calls := d.part.calls[id]
 	switch {
 	case len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit:
-		d.done(d.part, id, !strings.Contains(given, "Success. Updated the following files"))
+		d.finishCall(d.part, id, !strings.Contains(given, "Success. Updated the following files"))
 	case gjson.Valid(given) && gjson.Get(given, "answers").IsObject():
-		d.asks(d.part, codexAnswers(d.questions, gjson.Get(given, "answers")))
+		d.addPrompt(d.part, codexAnswers(d.questions, gjson.Get(given, "answers")))
 	}
-	d.printed(id, out, given)
+	d.addOutput(id, out, given)
 	delete(d.open, id)
 }
 

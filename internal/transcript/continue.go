@@ -32,14 +32,14 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 		raw, err := readBounded(filepath.Join(dir, "sessions.json"), maxDocument)
 		l.unreadable("list transcripts", err)
 		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
-			id, cwd := nameIn(s.Get("sessionId")), clean(s.Get("workspaceDirectory").Str)
-			if id != "" && id == filepath.Base(id) && l.places.stand(cwd) == inside {
+			id, cwd := ledgerNameOf(s.Get("sessionId")), validText(s.Get("workspaceDirectory").Str)
+			if id != "" && id == filepath.Base(id) && l.places.whereIs(cwd) == inside {
 				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
 			}
 			return true
 		})
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // Open gives a session as lines: when it began, what is said of the document, and then each message.
@@ -47,7 +47,7 @@ func (Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	all, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "sessions.json"), maxDocument)
 	var began []byte
 	gjson.ParseBytes(all).ForEach(func(_, s gjson.Result) bool {
-		if nameIn(s.Get("sessionId")) == opt.File.NativeID {
+		if ledgerNameOf(s.Get("sessionId")) == opt.File.NativeID {
 			began = appendLine(nil, []byte(s.Raw))
 		}
 		return began == nil
@@ -72,10 +72,10 @@ func (d *continueDecoder) record(rec gjson.Result) {
 		d.ts = d.ts.Add(time.Millisecond)
 		d.message(m, rec.Get("toolCallStates"))
 	case rec.Get("sessionId").Exists():
-		d.clock(moment([]byte(rec.Get("dateCreated").Raw)))
-		d.stand(d.part, clean(rec.Get("workspaceDirectory").Str))
-		if title := clean(rec.Get("title").Str); title != "Untitled Session" && title != "New Session" {
-			d.part.entitle(TitleAgent, title)
+		d.setTime(parseTime([]byte(rec.Get("dateCreated").Raw)))
+		d.enterFolder(d.part, validText(rec.Get("workspaceDirectory").Str))
+		if title := validText(rec.Get("title").Str); title != "Untitled Session" && title != "New Session" {
+			d.part.titleWhole(TitleAgent, title)
 		}
 	default:
 		d.skipped.unknown("record")
@@ -85,10 +85,10 @@ func (d *continueDecoder) record(rec gjson.Result) {
 func (d *continueDecoder) message(m, calls gjson.Result) {
 	switch role := m.Get("role").Str; role {
 	case "user":
-		d.asks(d.part, texts(m.Get("content")))
+		d.addPrompt(d.part, joinTexts(m.Get("content")))
 	case "assistant", "thinking":
 		if role == "assistant" {
-			d.said(d.part, texts(m.Get("content")))
+			d.addAnswer(d.part, joinTexts(m.Get("content")))
 		}
 		calls.ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
 	case "system", "tool":
@@ -117,14 +117,14 @@ func (d *continueDecoder) tool(c gjson.Result) {
 		return
 	}
 	id := c.Get("toolCallId").Str
-	d.call(d.part, continueTools.use(id, c.Get("toolCall.function.name").Str, c.Get("parsedArgs")))
+	d.addCall(d.part, continueTools.use(id, c.Get("toolCall.function.name").Str, c.Get("parsedArgs")))
 	var out []string
 	c.Get("output").ForEach(func(_, o gjson.Result) bool { out = append(out, o.Get("content").Str); return true })
-	d.ended(d.part, id, strings.Join(out, "\n"), nil, state != "done")
+	d.endCall(d.part, id, strings.Join(out, "\n"), nil, state != "done")
 }
 
-func (Continue) tells(rec gjson.Result) (File, bool) {
-	id := nameIn(rec.Get("sessionId"))
+func (Continue) recognises(rec gjson.Result) (File, bool) {
+	id := ledgerNameOf(rec.Get("sessionId"))
 	return File{NativeID: id, Timeless: true}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
 }
 

@@ -30,11 +30,11 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 	return shelving{
 		file: func(dir, entry string) File {
 			if id, flat := strings.CutSuffix(entry, ".jsonl"); flat {
-				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
+				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id)}
 			}
-			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: name(entry)}
+			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: ledgerName(entry)}
 		},
-		made: func(head []byte) string { return clean(gjson.GetBytes(head, "data.context.cwd").Str) },
+		made: func(head []byte) string { return validText(gjson.GetBytes(head, "data.context.cwd").Str) },
 	}.locate(ctx, env, filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
 }
 
@@ -103,21 +103,21 @@ func (d *copilotDecoder) wants(kind string) bool {
 }
 
 func (d *copilotDecoder) line(kind string, rec gjson.Result) {
-	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	d.setTime(parseTime([]byte(rec.Get("timestamp").Raw)))
 	data := rec.Get("data")
 	d.event(kind, d.partOf(rec.Get("agentId").Str, data.Get("parentToolCallId").Str), data)
 }
 
 // partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.
 func (d *copilotDecoder) partOf(agent, call string) *part {
-	if agent = name(clean(cmp.Or(agent, call))); agent == "" {
+	if agent = ledgerName(validText(cmp.Or(agent, call))); agent == "" {
 		return d.part
 	}
 	_, known := d.parts[agent]
 	p := d.session(agent)
 	if !known {
 		p.sub, p.ParentNative, p.Branch = true, d.part.NativeID, d.part.Branch
-		d.stand(p, d.part.cwd)
+		d.enterFolder(p, d.part.cwd)
 	}
 	return p
 }
@@ -132,27 +132,27 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 	case "user.message":
 		d.prompt(p, data)
 	case "assistant.message":
-		d.said(p, data.Get("content").Str)
+		d.addAnswer(p, data.Get("content").Str)
 	case "tool.execution_start":
 		d.tool(p, data)
 	case "tool.execution_complete":
 		d.result(p, data)
 	case "abort":
-		d.goesOn()
+		d.stopWaiting()
 	}
 }
 
 // context takes where the session is now.
 func (d *copilotDecoder) context(data gjson.Result) {
 	if v := data.Get("copilotVersion").Str; v != "" {
-		d.version = name(clean(v))
+		d.version = ledgerName(validText(v))
 	}
 	at := data.Get("context")
 	if !at.Exists() {
 		at = data
 	}
-	d.stand(d.part, clean(at.Get("cwd").Str))
-	d.part.branch(at.Get("branch"))
+	d.enterFolder(d.part, validText(at.Get("cwd").Str))
+	d.part.setBranch(at.Get("branch"))
 }
 
 // prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries name
@@ -163,7 +163,7 @@ func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 	if from != "" && from != "user" && !brief {
 		return
 	}
-	d.goesOn()
+	d.stopWaiting()
 	s := data.Get("content").Str
 	if strings.TrimSpace(s) == "" {
 		s = data.Get("transformedContent").Str
@@ -171,7 +171,7 @@ func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 			s = session.WithoutElement(s, tag)
 		}
 	}
-	d.asks(p, s)
+	d.addPrompt(p, s)
 }
 
 // copilotTools are the tools that touch files or run commands.
@@ -203,16 +203,16 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 		d.questions[strings.Clone(id)] = strings.Clone(args.Get("question").Str)
 		u.waits = true
 	}
-	d.call(p, u)
+	d.addCall(p, u)
 }
 
 // result takes how a call ended. A command that was carried out is a success for Copilot, whatever its status.
 func (d *copilotDecoder) result(p *part, data gjson.Result) {
 	id := data.Get("toolCallId").Str
 	failed := !data.Get("success").Bool() || data.Get("shellExecution.exitCode").Int() != 0
-	p.exactly(id, data.Get("result.detailedContent").Str)
-	d.printed(p, id, data)
-	d.done(p, id, failed)
+	p.setDiff(id, data.Get("result.detailedContent").Str)
+	d.addOutput(p, id, data)
+	d.finishCall(p, id, failed)
 	question, asked := d.questions[id]
 	delete(d.questions, id)
 	if !asked || failed {
@@ -222,12 +222,12 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 	for _, mark := range [...]string{"User selected: ", "User responded: "} {
 		// Without a person at it the program answers that nobody is there.
 		if answer, ok := strings.CutPrefix(s, mark); ok && !strings.HasPrefix(answer, "The user is not available") {
-			d.asks(p, answered(clean(question), clean(answer)))
+			d.addPrompt(p, answered(validText(question), validText(answer)))
 		}
 	}
 }
 
-func (Copilot) tells(rec gjson.Result) (File, bool) {
-	id := nameIn(rec.Get("data.sessionId"))
+func (Copilot) recognises(rec gjson.Result) (File, bool) {
+	id := ledgerNameOf(rec.Get("data.sessionId"))
 	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session.start"
 }

@@ -37,7 +37,7 @@ func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // cursorLocator is one call of Locate.
@@ -89,7 +89,7 @@ func unfold(dir, name string, depth int) string {
 func (l *cursorLocator) sessions(dir, cwd string) {
 	for _, e := range l.list(dir) {
 		id, file := strings.CutSuffix(e.Name(), ".jsonl")
-		f := File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), Cwd: cwd, Timeless: true}
+		f := File{Path: filepath.Join(dir, e.Name()), NativeID: ledgerName(id), Cwd: cwd, Timeless: true}
 		switch {
 		case e.IsDir():
 			subagents := filepath.Join(f.Path, "subagents")
@@ -124,9 +124,9 @@ func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 		return Document{}, err
 	}
 	if at := opt.File.Cwd; d.here || d.stranger == "" {
-		d.stand(d.part, at)
+		d.enterFolder(d.part, at)
 	} else if !opt.Inside {
-		d.stand(d.part, d.stranger)
+		d.enterFolder(d.part, d.stranger)
 	}
 	return d.document(done), nil
 }
@@ -135,12 +135,12 @@ func (d *cursorDecoder) record(rec gjson.Result) {
 	content := rec.Get("message.content")
 	switch role := rec.Get("role").Str; role {
 	case "user":
-		d.asks(d.part, cursorPrompt(content))
+		d.addPrompt(d.part, cursorPrompt(content))
 	case session.RoleAssistant:
 		content.ForEach(func(_, block gjson.Result) bool {
 			switch block.Get("type").Str {
 			case "text": // the mark stands where thoughts were
-				d.said(d.part, strings.ReplaceAll(block.Get("text").Str, "[REDACTED]", ""))
+				d.addAnswer(d.part, strings.ReplaceAll(block.Get("text").Str, "[REDACTED]", ""))
 			case "tool_use":
 				d.tool(block)
 			}
@@ -186,9 +186,9 @@ func (d *cursorDecoder) tool(block gjson.Result) {
 	if path := firstOf(input, cursorTools.paths...); u.act != "" && len(path) > 0 && filepath.IsAbs(path[0]) {
 		where = filepath.Dir(path[0])
 	}
-	d.named(clean(where))
-	d.call(d.part, u)
-	d.done(d.part, u.id, false)
+	d.named(validText(where))
+	d.addCall(d.part, u)
+	d.finishCall(d.part, u.id, false)
 }
 
 // named notes a folder that a call names.
@@ -196,7 +196,7 @@ func (d *cursorDecoder) named(dir string) {
 	if !filepath.IsAbs(dir) {
 		return
 	}
-	switch d.places.stand(dir) {
+	switch d.places.whereIs(dir) {
 	case inside:
 		d.here = true
 	case outside:
@@ -204,7 +204,7 @@ func (d *cursorDecoder) named(dir string) {
 	}
 }
 
-func (Cursor) tells(rec gjson.Result) (File, bool) {
+func (Cursor) recognises(rec gjson.Result) (File, bool) {
 	role := rec.Get("role").Str
 	return File{Timeless: true}, (role == "user" || role == session.RoleAssistant) && rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
 }

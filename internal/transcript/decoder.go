@@ -13,8 +13,8 @@ import (
 )
 
 // The parts of an agent's own file: Locate finds the transcripts, with a finder; shelving helps where those of all repositories lie side by side. Decode
-// embeds decoder, and turns each record into asks, said, call and done; a table says what each tool does. tells recognises one
-// of its records, for `git rekal import`, and lines makes lines of an export. Open (an Opener) gives lines of what is no growing
+// embeds decoder, and turns each record into addPrompt, addAnswer, addCall and endCall; a table (toolForms) says what each tool does. recognises
+// knows one of its records, for `git rekal import`, and lines makes lines of an export. Open (an Opener) gives lines of what is no growing
 // file. Its sample in samples (compliance_test.go) must pass TestAgents, which all agents share.
 
 // decoder is one call of Decode: what the decoders of all agents share. An agent's own one embeds it, and reads its
@@ -78,7 +78,7 @@ func newDecoder(source string, opt Options) decoder {
 func newFileDecoder(source string, opt Options) decoder {
 	d := newDecoder(source, opt)
 	d.part = d.session(opt.File.NativeID)
-	d.stand(d.part, opt.File.Cwd)
+	d.enterFolder(d.part, opt.File.Cwd)
 	return d
 }
 
@@ -93,10 +93,10 @@ func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind st
 	member := map[string]*[]byte{"type": &raw}
 	return d.read(ctx, r, func(ln []byte) bool {
 		raw = nil
-		if !members(ln, member) {
+		if !takeMembers(ln, member) {
 			return false
 		}
-		kind := text(raw)
+		kind := stringOf(raw)
 		if !wants(kind) {
 			return true
 		}
@@ -111,7 +111,7 @@ func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind st
 // objects takes the lines that are JSON objects.
 func objects(visit func(gjson.Result)) func([]byte) bool {
 	return func(ln []byte) bool {
-		rec, ok := object(ln)
+		rec, ok := parseObject(ln)
 		if ok {
 			visit(rec)
 		}
@@ -160,35 +160,35 @@ func (d *decoder) session(native string) *part {
 	return p
 }
 
-// stand settles where a session is, now that a record names its working folder. What stands before the read says
+// enterFolder settles where a session is, now that a record names its working folder. What stands before the read says
 // nothing of where it is now.
-func (d *decoder) stand(p *part, cwd string) {
+func (d *decoder) enterFolder(p *part, cwd string) {
 	if cwd == "" {
 		return
 	}
 	if p.cwd = cwd; d.start >= 0 || !d.opt.Inside {
-		d.move(p, d.places.stand(cwd))
+		d.move(p, d.places.whereIs(cwd))
 	}
 }
 
-// branch takes the branch that a record names.
-func (p *part) branch(v gjson.Result) {
+// setBranch takes the branch that a record names.
+func (p *part) setBranch(v gjson.Result) {
 	if p.where == inside && v.Str != "" {
-		p.Branch = nameIn(v)
+		p.Branch = ledgerNameOf(v)
 	}
 }
 
-// clock takes a record's time; what has none takes that of the record before it.
-func (d *decoder) clock(t time.Time) {
+// setTime takes a record's time; what has none takes that of the record before it.
+func (d *decoder) setTime(t time.Time) {
 	if !t.IsZero() {
 		d.ts = t
 	}
 }
 
-// said adds what the agent said.
-func (d *decoder) said(p *part, s string) {
-	if s = strings.TrimSpace(clean(s)); s != "" {
-		d.turn(p, session.RoleAssistant, s)
+// addAnswer adds what the agent said.
+func (d *decoder) addAnswer(p *part, s string) {
+	if s = strings.TrimSpace(validText(s)); s != "" {
+		d.addTurn(p, session.RoleAssistant, s)
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *decoder) blocks(role string, content gjson.Result, tool, result func(gj
 		case kind == "text" && role == "user":
 			typed = append(typed, b.Get("text").Str)
 		case kind == "text":
-			d.said(d.part, b.Get("text").Str)
+			d.addAnswer(d.part, b.Get("text").Str)
 		case kind == "tool_use" || kind == "toolCall":
 			tool(b)
 		}
@@ -214,17 +214,17 @@ func (d *decoder) blocks(role string, content gjson.Result, tool, result func(gj
 	return strings.Join(typed, "\n")
 }
 
-// asks adds what a person typed of a prompt.
-func (d *decoder) asks(p *part, s string) {
-	if s = session.Typed(clean(s)); s != "" {
-		d.turn(p, session.RoleHuman, s)
+// addPrompt adds what a person typed of a prompt.
+func (d *decoder) addPrompt(p *part, s string) {
+	if s = session.Typed(validText(s)); s != "" {
+		d.addTurn(p, session.RoleHuman, s)
 	}
 }
 
-// turn adds one turn, behind the queued prompts that were delivered before it.
-func (d *decoder) turn(p *part, role, s string) {
+// addTurn adds one turn, behind the queued prompts that were delivered before it.
+func (d *decoder) addTurn(p *part, role, s string) {
 	d.settle(p)
-	if p.keeps(p.where, role, d.ts) {
+	if p.admits(p.where, role, d.ts) {
 		p.add(role, s, d.ts, d.start)
 		p.model.speaks(d.model, d.start)
 		d.emitted(p, d.start)
@@ -233,7 +233,7 @@ func (d *decoder) turn(p *part, role, s string) {
 
 func (d *decoder) settle(p *part) {
 	for _, q := range p.queue.settle(d.version) {
-		if p.keeps(q.where, session.RoleHuman, q.ts) {
+		if p.admits(q.where, session.RoleHuman, q.ts) {
 			p.add(session.RoleHuman, q.text, q.ts, q.start)
 			d.emitted(p, q.end)
 		}
@@ -269,16 +269,16 @@ type use struct {
 	waits bool   // a read that ends before its result ends before the call: the next one knows both
 }
 
-// call adds a tool call. What it asks to be edited waits for done.
-func (d *decoder) call(p *part, u use) {
+// addCall adds a tool call. What it asks to be edited waits for finishCall.
+func (d *decoder) addCall(p *part, u use) {
 	d.settle(p)
 	if u.waits {
-		d.waits(u.id)
+		d.awaitResult(u.id)
 	}
-	if !p.keeps(p.where, session.RoleAssistant, d.ts) {
+	if !p.admits(p.where, session.RoleAssistant, d.ts) {
 		return
 	}
-	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(name(clean(u.tool))), Act: u.act, Cmd: strings.Clone(cut(clean(u.cmd), maxCmd))}
+	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}
 	if len(u.paths) == 0 {
 		u.paths = []string{""}
 	}
@@ -288,31 +288,31 @@ func (d *decoder) call(p *part, u use) {
 	}
 	delete(p.calls, id)
 	for _, path := range u.paths {
-		c.Index, c.Path = len(p.ToolCalls), strings.Clone(d.places.file(clean(path), p.cwd))
+		c.Index, c.Path = len(p.ToolCalls), strings.Clone(d.places.file(validText(path), p.cwd))
 		p.ToolCalls, p.at.calls = append(p.ToolCalls, c), append(p.at.calls, d.start)
 		if id != "" {
 			p.calls[id] = append(p.calls[id], c.Index)
 		}
 	}
 	for i := range u.edits {
-		u.edits[i].Path = d.places.file(clean(u.edits[i].Path), p.cwd)
+		u.edits[i].Path = d.places.file(validText(u.edits[i].Path), p.cwd)
 	}
 	if id != "" && len(u.edits) > 0 {
 		p.asked[id] = u.edits
 	}
-	d.runs(p, id, c)
+	d.awaitOutput(p, id, c)
 	p.model.speaks(d.model, d.start)
 	d.emitted(p, d.start)
 }
 
-// ended takes the result of a call, and what it printed.
-func (d *decoder) ended(p *part, id, text string, exit *int, failed bool) {
-	d.printed(p, id, text, exit, failed)
-	d.done(p, id, failed)
+// endCall takes the result of a call, and what it printed.
+func (d *decoder) endCall(p *part, id, text string, exit *int, failed bool) {
+	d.addOutput(p, id, text, exit, failed)
+	d.finishCall(p, id, failed)
 }
 
-// done takes the result of a call: what it asked for was done, or it failed.
-func (d *decoder) done(p *part, id string, failed bool) {
+// finishCall takes the result of a call: what it asked for was done, or it failed.
+func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(d.open, id)
 	edits := p.asked[id]
 	delete(p.asked, id)
@@ -323,12 +323,12 @@ func (d *decoder) done(p *part, id string, failed bool) {
 		return
 	}
 	for _, e := range edits {
-		d.edited(p, e)
+		d.addEdit(p, e)
 	}
 }
 
-// edited keeps an edit of a file of the repository.
-func (d *decoder) edited(p *part, e Edit) {
+// addEdit keeps an edit of a file of the repository.
+func (d *decoder) addEdit(p *part, e Edit) {
 	if len(e.Hunks) == 0 || !session.InTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
 		return
 	}
@@ -336,11 +336,11 @@ func (d *decoder) edited(p *part, e Edit) {
 	p.Edits, p.at.edits = append(p.Edits, e), append(p.at.edits, d.start)
 }
 
-// waits notes that nobody knows yet what came of the call of this record.
-func (d *decoder) waits(id string) { d.open[strings.Clone(id)] = d.start }
+// awaitResult notes that nobody knows yet what came of the call of this record.
+func (d *decoder) awaitResult(id string) { d.open[strings.Clone(id)] = d.start }
 
-// goesOn forgets edits without a result, now that the conversation went on without one.
-func (d *decoder) goesOn() { clear(d.open) }
+// stopWaiting forgets edits without a result, now that the conversation went on without one.
+func (d *decoder) stopWaiting() { clear(d.open) }
 
 // unfinished takes back what was read from the first edit on that has no result yet, and returns where the read ends.
 func (d *decoder) unfinished(done int64) int64 {

@@ -16,7 +16,7 @@ func (d *decoder) document(done int64) Document {
 	}
 	for _, t := range d.titles {
 		if p := d.seen[t.leaf]; p != nil {
-			p.title(TitleSummary, t.text)
+			p.raiseTitle(TitleSummary, t.text)
 		}
 	}
 	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen, Dirs: map[string]string{}}
@@ -90,7 +90,7 @@ func (d *decoder) finish(p *part) {
 		p.StartedAt = p.Turns[0].TS
 	}
 	if i := session.TitleTurn(p.Turns); i >= 0 {
-		p.title(TitlePrompt, session.PromptTitle(p.Turns[i].Content))
+		p.raiseTitle(TitlePrompt, session.PromptTitle(p.Turns[i].Content))
 	}
 }
 

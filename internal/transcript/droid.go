@@ -25,11 +25,11 @@ func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
 	return shelving{
 		file: func(dir, entry string) File {
 			if id, ok := strings.CutSuffix(entry, ".jsonl"); ok {
-				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
+				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id)}
 			}
 			return File{}
 		},
-		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
+		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
 	}.locate(ctx, env, filepath.Join(env.homeFolder("", ".factory"), "sessions"))
 }
 
@@ -47,12 +47,12 @@ func (d *droidDecoder) record(rec gjson.Result) {
 	if d.start < 0 && kind != "session_start" {
 		return
 	}
-	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	d.setTime(parseTime([]byte(rec.Get("timestamp").Raw)))
 	switch kind {
 	case "session_start":
-		d.stand(d.part, clean(rec.Get("cwd").Str))
+		d.enterFolder(d.part, validText(rec.Get("cwd").Str))
 		if rec.Get("isSessionTitleManuallySet").Bool() {
-			d.part.entitle(TitleUser, clean(rec.Get("title").Str))
+			d.part.titleWhole(TitleUser, validText(rec.Get("title").Str))
 		}
 	case "message":
 		d.message(rec.Get("message"))
@@ -68,8 +68,8 @@ func (d *droidDecoder) message(m gjson.Result) {
 	typed := d.blocks(role, m.Get("content"), d.tool, d.result)
 	typed = session.WithoutElement(typed, "system-reminder")
 	if role == "user" && m.Get("visibility").Str != "llm_only" && strings.TrimSpace(typed) != "" {
-		d.goesOn()
-		d.asks(d.part, typed)
+		d.stopWaiting()
+		d.addPrompt(d.part, typed)
 	}
 }
 
@@ -88,7 +88,7 @@ var droidTools = toolForms{
 }
 
 func (d *droidDecoder) tool(b gjson.Result) {
-	d.call(d.part, droidTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("input")))
+	d.addCall(d.part, droidTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("input")))
 }
 
 // droidEnd is the line behind an output, and droidFailed the one before that of a command that failed.
@@ -103,27 +103,27 @@ var (
 var droidSigns = map[string]string{"unchanged": " ", "added": "+", "removed": "-"}
 
 func (d *droidDecoder) result(b gjson.Result) {
-	id, text, failed := b.Get("tool_use_id").Str, texts(b.Get("content")), b.Get("is_error").Bool()
+	id, text, failed := b.Get("tool_use_id").Str, joinTexts(b.Get("content")), b.Get("is_error").Bool()
 	if len(d.part.asked[id]) == 1 && strings.HasPrefix(text, "{") && gjson.Valid(text) {
 		var lines []string
 		gjson.Get(text, "diffLines").ForEach(func(_, l gjson.Result) bool {
 			if sign := droidSigns[l.Get("type").Str]; sign != "" {
-				lines = append(lines, sign+clean(l.Get("content").Str))
+				lines = append(lines, sign+validText(l.Get("content").Str))
 			} else {
 				lines = append(lines, "@@")
 			}
 			return true
 		})
-		d.part.shows(id, hunksOf(lines))
+		d.part.setHunks(id, hunksOf(lines))
 	}
-	exit, text := status(text, droidEnd)
+	exit, text := takeStatus(text, droidEnd)
 	if exit == nil && failed {
-		exit, text = status(text, droidFailed)
+		exit, text = takeStatus(text, droidFailed)
 	}
-	d.ended(d.part, id, text, exit, failed)
+	d.endCall(d.part, id, text, exit, failed)
 }
 
-func (Droid) tells(rec gjson.Result) (File, bool) {
-	id := nameIn(rec.Get("id"))
+func (Droid) recognises(rec gjson.Result) (File, bool) {
+	id := ledgerNameOf(rec.Get("id"))
 	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session_start"
 }

@@ -40,7 +40,7 @@ func hunksOf(lines []string) (out []Hunk) {
 // numberedHunks reads a diff whose lines have numbers: of each, an expression finds sign and text. Other lines part the hunks.
 func numberedHunks(diff string, expr *lazy.Regexp) []Hunk {
 	var lines []string
-	for l := range strings.SplitSeq(clean(diff), "\n") {
+	for l := range strings.SplitSeq(validText(diff), "\n") {
 		if m := expr.FindStringSubmatch(l); m != nil {
 			lines = append(lines, m[1]+m[2])
 		} else {
@@ -55,11 +55,11 @@ func linesOf(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(strings.Clone(clean(s)), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(strings.Clone(validText(s)), "\n"), "\n")
 }
 
-// shows gives a call that edits one file the hunks that its result shows, which has the context that the call may lack.
-func (p *part) shows(id string, hunks []Hunk) {
+// setHunks gives a call that edits one file the hunks that its result shows, which has the context that the call may lack.
+func (p *part) setHunks(id string, hunks []Hunk) {
 	if edits := p.asked[id]; len(edits) == 1 && len(hunks) > 0 {
 		edits[0].Hunks, edits[0].Whole = hunks, false
 	}

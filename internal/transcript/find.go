@@ -42,8 +42,8 @@ func newFinder(env Env) finder {
 	return l
 }
 
-// done is what the call found, sessions before subagents. The error is the context's.
-func (l *finder) done(ctx context.Context) (Found, error) {
+// result is what the call found, sessions before subagents. The error is the context's.
+func (l *finder) result(ctx context.Context) (Found, error) {
 	if err := ctx.Err(); err != nil {
 		return Found{}, fmt.Errorf("transcript: locate: %w", err)
 	}
@@ -72,7 +72,7 @@ func (m storeMemory) encode() ([]byte, error) {
 
 // others reports whether a session or folder is known to be another repository's, which never changes, or decides it now.
 func (l *finder) others(id, cwd string) bool {
-	if l.had.Others[id] || l.places.stand(cwd) != inside {
+	if l.had.Others[id] || l.places.whereIs(cwd) != inside {
 		l.next.Others[id] = true
 	}
 	return l.next.Others[id]
@@ -92,8 +92,8 @@ func (l *finder) unreadable(step string, err error) {
 	}
 }
 
-// look fills in what the file system tells of a transcript; it reports whether that is a file.
-func (l *finder) look(f *File) bool {
+// stat fills in what the file system tells of a transcript; it reports whether that is a file.
+func (l *finder) stat(f *File) bool {
 	info, err := os.Stat(f.Path)
 	if err != nil {
 		l.unreadable("look at transcript", err)
@@ -105,7 +105,7 @@ func (l *finder) look(f *File) bool {
 
 // take adds a transcript that was made here, unless it is gone.
 func (l *finder) take(f File) {
-	if l.look(&f) {
+	if l.stat(&f) {
 		l.found.Files = append(l.found.Files, f)
 	}
 }
@@ -114,7 +114,7 @@ func (l *finder) take(f File) {
 func (l *finder) takeSubagents(dir string, like File) {
 	for _, e := range l.list(dir) {
 		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
-			like.Path, like.NativeID, like.AgentID = filepath.Join(dir, e.Name()), name(id), name(id)
+			like.Path, like.NativeID, like.AgentID = filepath.Join(dir, e.Name()), ledgerName(id), ledgerName(id)
 			l.take(like)
 		}
 	}

@@ -53,7 +53,7 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 			l.chats(filepath.Join(dir, "chats"), cwd)
 		}
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // maxProjects bounds projects.json, in bytes.
@@ -68,9 +68,9 @@ func (l *geminiLocator) folders(path string) map[string]string {
 	}
 	raw, err := readBounded(path, maxProjects)
 	l.unreadable("read projects", err)
-	if endOfValue(raw, space(raw, 0)) > 0 {
+	if endOfValue(raw, skipSpace(raw, 0)) > 0 {
 		gjson.GetBytes(raw, "projects").ForEach(func(dir, slug gjson.Result) bool {
-			out[slug.Str] = clean(dir.Str)
+			out[slug.Str] = validText(dir.Str)
 			return true
 		})
 	}
@@ -85,7 +85,7 @@ func (l *geminiLocator) chats(dir, cwd string) {
 		stem, document := strings.CutSuffix(e.Name(), ".json")
 		switch {
 		case e.IsDir():
-			l.takeSubagents(path, File{Parent: name(e.Name()), Cwd: cwd, Whole: true})
+			l.takeSubagents(path, File{Parent: ledgerName(e.Name()), Cwd: cwd, Whole: true})
 		case document && !contains(entries, stem+".jsonl"), strings.HasSuffix(e.Name(), ".jsonl"):
 			if !strings.HasPrefix(e.Name(), "session-") {
 				continue
@@ -113,7 +113,7 @@ func (l *geminiLocator) id(path string) string {
 		defer file.Close()
 		head := make([]byte, 4<<10)
 		n, _ := io.ReadFull(file, head) // a shorter file is no error
-		id = name(clean(gjson.GetBytes(head[:n], "sessionId").Str))
+		id = ledgerName(validText(gjson.GetBytes(head[:n], "sessionId").Str))
 	}
 	if id != "" {
 		l.next.IDs[path] = id
@@ -154,7 +154,7 @@ func exportLines(raw []byte, named string) []byte {
 func documentLines(raw []byte, named string) []byte {
 	var lines, list []byte
 	head := []byte("{")
-	whole := fields(bytes.TrimSpace(raw), func(key, value []byte) {
+	whole := eachMember(bytes.TrimSpace(raw), func(key, value []byte) {
 		if string(key) == named {
 			list = value
 			return
@@ -195,8 +195,8 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-func (Gemini) tells(rec gjson.Result) (File, bool) {
-	f := File{NativeID: nameIn(rec.Get("sessionId"))}
+func (Gemini) recognises(rec gjson.Result) (File, bool) {
+	f := File{NativeID: ledgerNameOf(rec.Get("sessionId"))}
 	if rec.Get("kind").Str == "subagent" {
 		f.AgentID = f.NativeID
 	}

@@ -43,32 +43,32 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 	case rec.Get("sessionId").Exists():
 		d.about(rec)
 	default:
-		d.skipped.unknown(text([]byte(rec.Get("type").Raw)))
+		d.skipped.unknown(stringOf([]byte(rec.Get("type").Raw)))
 	}
 }
 
 // about takes what is said of the session as a whole.
 func (d *geminiDecoder) about(rec gjson.Result) {
-	d.part.entitle(TitleAgent, text([]byte(rec.Get("summary").Raw)))
+	d.part.titleWhole(TitleAgent, stringOf([]byte(rec.Get("summary").Raw)))
 	if rec.Get("kind").Str == "subagent" {
 		d.part.sub = true
 	}
 }
 
 func (d *geminiDecoder) message(m gjson.Result) {
-	d.clock(moment([]byte(m.Get("timestamp").Raw)))
-	id := cut(m.Get("id").String(), maxName)
+	d.setTime(parseTime([]byte(m.Get("timestamp").Raw)))
+	id := truncate(m.Get("id").String(), maxName)
 	again := d.heard[id]
 	d.heard[strings.Clone(id)] = true
 	d.model = m.Get("model").Str
 	switch kind := m.Get("type").Str; kind {
 	case "user":
 		if !again && !d.part.sub { // a subagent is told what to do in the middle of what it is to know
-			d.asks(d.part, geminiPrompt(m))
+			d.addPrompt(d.part, geminiPrompt(m))
 		}
 	case "gemini":
 		if !again {
-			d.said(d.part, texts(m.Get("content")))
+			d.addAnswer(d.part, joinTexts(m.Get("content")))
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
 	case "info", "error", "warning":
@@ -106,7 +106,7 @@ func geminiTyped(parts gjson.Result) string {
 		return true
 	})
 	s := strings.TrimSpace(session.WithoutElement(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
-	if begins(s, "/", "?") {
+	if beginsWithAny(s, "/", "?") {
 		return ""
 	}
 	return s
@@ -128,7 +128,7 @@ var geminiTools = toolForms{
 
 // tool takes a call, with its result.
 func (d *geminiDecoder) tool(c gjson.Result) {
-	id := cut(c.Get("id").String(), maxName)
+	id := truncate(c.Get("id").String(), maxName)
 	if d.calls[id] {
 		return
 	}
@@ -136,13 +136,13 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 		id = "#" + strconv.Itoa(len(d.part.ToolCalls))
 	}
 	d.calls[strings.Clone(id)] = true
-	d.call(d.part, geminiTools.use(id, c.Get("name").Str, c.Get("args")))
+	d.addCall(d.part, geminiTools.use(id, c.Get("name").Str, c.Get("args")))
 	now := d.ts
-	d.clock(moment([]byte(c.Get("timestamp").Raw)))
+	d.setTime(parseTime([]byte(c.Get("timestamp").Raw)))
 	if status := c.Get("status").Str; status == "success" || status == "error" || status == "cancelled" {
-		d.part.shows(id, diffHunks(clean(c.Get("resultDisplay.fileDiff").Str)))
+		d.part.setHunks(id, diffHunks(validText(c.Get("resultDisplay.fileDiff").Str)))
 		exit, text := d.output(id, c)
-		d.ended(d.part, id, text, exit, status != "success")
+		d.endCall(d.part, id, text, exit, status != "success")
 	}
 	d.ts = now
 }

@@ -37,7 +37,7 @@ func (k Kept) Locate(ctx context.Context, _ Env) (Found, error) {
 	for _, c := range k.Copies {
 		l.found.Files = append(l.found.Files, c.File)
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // Open gives one as lines.
@@ -79,7 +79,7 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 	}
 	here := newPlaces(opt.Roots)
 	here.past = opt.Others
-	if slices.ContainsFunc(doc.Apart, func(dir string) bool { return here.stand(dir) != nowhere }) {
+	if slices.ContainsFunc(doc.Apart, func(dir string) bool { return here.whereIs(dir) != nowhere }) {
 		return doc, nil
 	}
 	anywhere := opt
@@ -114,7 +114,7 @@ func (k Kept) root(begun []string, sessions []Part) string {
 			}
 			seen[path] = true
 			for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-				if rel, _ := below(dir, path); (len(begun) == 0 || isBelow(dir, slashed(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
+				if rel, _ := relativeTo(dir, path); (len(begun) == 0 || isBelow(dir, slashed(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
 					votes[dir]++
 				}
 			}
@@ -130,7 +130,7 @@ func (k Kept) root(begun []string, sessions []Part) string {
 }
 
 func isBelow(dir, path string) bool {
-	_, ok := below(dir, path)
+	_, ok := relativeTo(dir, path)
 	return ok
 }
 
@@ -140,10 +140,10 @@ const minID = 16
 // maxHead is how many records are looked at to tell whose a transcript is.
 const maxHead = 1000
 
-// told is an agent whose records tell that they are its own, and of which session.
-type told interface {
-	// tells takes a record, or a whole document. A NativeID that is empty stands nowhere in a transcript.
-	tells(rec gjson.Result) (File, bool)
+// recogniser is an agent whose records tell that they are its own, and of which session.
+type recogniser interface {
+	// recognises takes a record, or a whole document. A NativeID that is empty stands nowhere in a transcript.
+	recognises(rec gjson.Result) (File, bool)
 }
 
 // Recognise tells by what a transcript says which agent wrote it, and describes it. Where its agent is known by name ("" if not), no other
@@ -152,7 +152,7 @@ type told interface {
 func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	if s, f, ok := specStory(raw); ok && (agent == "" || agent == s.Name()) {
 		if f.Path = path; f.NativeID == "" {
-			f.NativeID = name(id)
+			f.NativeID = ledgerName(id)
 		}
 		return s, f, true
 	}
@@ -163,7 +163,7 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	agents := slices.DeleteFunc(Agents(), func(a Agent) bool { return agent != "" && a.Name() != agent })
 	for rec := range records(raw) {
 		for _, a := range agents {
-			if f, ok := a.(told).tells(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
+			if f, ok := a.(recogniser).recognises(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
 				return a, describe(f, path, id, raw), true
 			}
 		}
@@ -171,17 +171,17 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	if agent == "" || len(agents) == 0 {
 		return nil, File{}, false
 	}
-	f, _ := agents[0].(told).tells(gjson.Result{}) //nolint:errcheck,forcetypeassert // as above
+	f, _ := agents[0].(recogniser).recognises(gjson.Result{}) //nolint:errcheck,forcetypeassert // as above
 	return agents[0], describe(f, path, id, raw), true
 }
 
 func describe(f File, path, id string, raw []byte) File {
 	// A transcript may begin with records that were copied from another session.
 	if f.NativeID == "" || f.AgentID == "" && len(id) >= minID && bytes.Contains(raw, []byte(`"`+id+`"`)) {
-		f.NativeID = name(id)
+		f.NativeID = ledgerName(id)
 	}
 	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 { // Gemini's subagents lie in the folder of their parent
-		f.Parent = name(up)
+		f.Parent = ledgerName(up)
 	}
 	f.Path, f.Whole = path, true
 	return f
@@ -221,5 +221,5 @@ func Database(ctx context.Context, path string, roots []string) ([]File, error) 
 	return db.Files, err
 }
 
-// nameIn is a name or an ID that a record says.
-func nameIn(v gjson.Result) string { return name(clean(strings.Clone(v.Str))) }
+// ledgerNameOf is a name or an ID that a record says.
+func ledgerNameOf(v gjson.Result) string { return ledgerName(validText(strings.Clone(v.Str))) }

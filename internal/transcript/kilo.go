@@ -26,7 +26,7 @@ func (Kilo) Decode(ctx context.Context, r io.Reader, opt Options) (Document, err
 	return kilo.decode(ctx, r, opt)
 }
 
-// tells knows none: what Kilo exports reads like OpenCode's.
-func (Kilo) tells(gjson.Result) (File, bool) { return File{}, false }
+// recognises knows none: what Kilo exports reads like OpenCode's.
+func (Kilo) recognises(gjson.Result) (File, bool) { return File{}, false }
 
 func (Kilo) lines(raw []byte) []byte { return OpenCode{}.lines(raw) }

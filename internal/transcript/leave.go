@@ -48,9 +48,9 @@ func (d *decoder) move(p *part, to whereabouts) {
 // drop takes out of a session that has not begun what it holds, now that it stands elsewhere.
 func (d *decoder) drop(p *part, at whereabouts) {
 	if len(p.Turns) > 0 {
-		p.keeps(at, p.Turns[0].Role, p.Turns[0].TS)
+		p.admits(at, p.Turns[0].Role, p.Turns[0].TS)
 	} else if len(p.ToolCalls) > 0 {
-		p.keeps(at, session.RoleAssistant, d.ts)
+		p.admits(at, session.RoleAssistant, d.ts)
 	}
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
 	p.at.turns, p.at.calls, p.at.edits = nil, nil, nil
@@ -69,9 +69,9 @@ func (d *decoder) drop(p *part, at whereabouts) {
 	}
 }
 
-// keeps reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
+// admits reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
 // what was left out before it is set; if not, it may be the first that is left out.
-func (p *part) keeps(where whereabouts, role string, ts time.Time) bool {
+func (p *part) admits(where whereabouts, role string, ts time.Time) bool {
 	switch where {
 	case nowhere:
 		return false
@@ -96,16 +96,16 @@ func (p *part) keeps(where whereabouts, role string, ts time.Time) bool {
 // of what was said here.
 func (p *part) undivided() bool { return p.where != outside && !p.leave.ever }
 
-// entitle sets a title that was given to the session as a whole.
-func (p *part) entitle(kind TitleKind, s string) {
+// titleWhole sets a title that was given to the session as a whole.
+func (p *part) titleWhole(kind TitleKind, s string) {
 	if p.undivided() {
-		p.title(kind, s)
+		p.raiseTitle(kind, s)
 	}
 }
 
-// title sets a title unless the part has one of a higher kind. It is not shortened here: a cut before
+// raiseTitle sets a title unless the part has one of a higher kind. It is not shortened here: a cut before
 // redaction may leave the beginning of a secret, which no rule knows.
-func (p *Part) title(kind TitleKind, s string) {
+func (p *Part) raiseTitle(kind TitleKind, s string) {
 	if s = session.OneLine(session.Plain(s)); s != "" && kind >= p.TitleKind {
 		p.Title, p.TitleKind = s, kind
 	}

@@ -43,7 +43,7 @@ func (m *models) forget(from int64) {
 }
 
 // modelName is what a record says as the ledger takes it.
-func modelName(said string) string { return name(clean(strings.TrimSpace(said))) }
+func modelName(said string) string { return ledgerName(validText(strings.TrimSpace(said))) }
 
 // last is the model that spoke last; "" where nobody says.
 func (m *models) last() string {

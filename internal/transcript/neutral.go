@@ -47,15 +47,15 @@ func (d *neutralDecoder) record(rec gjson.Result) {
 	case about.IsObject():
 		d.about(about)
 	case turn.IsObject():
-		d.clock(moment([]byte(turn.Get("ts").Raw)))
+		d.setTime(parseTime([]byte(turn.Get("ts").Raw)))
 		d.model = turn.Get("model").Str
 		if turn.Get("role").Str == session.RoleHuman {
-			d.asks(d.part, turn.Get("content").Str)
+			d.addPrompt(d.part, turn.Get("content").Str)
 		} else {
-			d.said(d.part, turn.Get("content").Str)
+			d.addAnswer(d.part, turn.Get("content").Str)
 		}
 	case call.IsObject():
-		d.clock(moment([]byte(call.Get("ts").Raw)))
+		d.setTime(parseTime([]byte(call.Get("ts").Raw)))
 		d.tool(call)
 	default:
 		d.skipped.unknown("record")
@@ -63,12 +63,12 @@ func (d *neutralDecoder) record(rec gjson.Result) {
 }
 
 func (d *neutralDecoder) about(s gjson.Result) {
-	d.stand(d.part, clean(s.Get("cwd").Str))
-	d.part.branch(s.Get("branch"))
-	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
+	d.enterFolder(d.part, validText(s.Get("cwd").Str))
+	d.part.setBranch(s.Get("branch"))
+	if d.part.ParentNative = ledgerNameOf(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
-	d.part.entitle(TitleAgent, clean(s.Get("title").Str))
+	d.part.titleWhole(TitleAgent, validText(s.Get("title").Str))
 }
 
 // neutralTools take what is done for the tool: what the tool is called says nothing.
@@ -84,16 +84,16 @@ var neutralTools = toolForms{
 func (d *neutralDecoder) tool(c gjson.Result) {
 	u := neutralTools.use("call", c.Get("act").Str, c)
 	u.tool, u.cmd, u.paths = c.Get("tool").Str, c.Get("cmd").Str, firstOf(c, "path")
-	d.call(d.part, u)
+	d.addCall(d.part, u)
 	exit := exitOf(c.Get("exit"))
-	d.ended(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool() || exit != nil && *exit != 0)
+	d.endCall(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool() || exit != nil && *exit != 0)
 }
 
 // neutral tells whether a text is in this form, and of which session.
 func neutral(raw []byte) (Neutral, File, bool) {
 	for rec := range records(raw) {
 		s := rec.Get("session")
-		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: nameIn(s.Get("id")), Whole: true}
+		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: ledgerNameOf(s.Get("id")), Whole: true}
 		return n, f, s.IsObject() && f.NativeID != "" && IsNeutralName(n.Source)
 	}
 	return Neutral{}, File{}, false

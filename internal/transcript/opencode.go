@@ -83,7 +83,7 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 	if data := o.data(env); data != "" {
 		l.openCodeFiles(ctx, filepath.Join(data, "storage"))
 	}
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // data is the folder in which the program keeps its data; "" where there is no home.
@@ -156,7 +156,7 @@ func openCodeSessions(ctx context.Context, path string, roots []string, had open
 				if at := time.UnixMilli(updated); at.After(newest) {
 					newest = at
 				}
-				if id = name(clean(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.stand(clean(dir)) == inside {
+				if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.whereIs(validText(dir)) == inside {
 					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), Whole: true})
 				}
 				return nil

@@ -44,7 +44,7 @@ func (o openCodeKind) decode(ctx context.Context, r io.Reader, opt Options) (Doc
 
 // line takes one row; it reports whether the line is one.
 func (d *openCodeDecoder) line(ln []byte) bool {
-	row, ok := object(ln)
+	row, ok := parseObject(ln)
 	if !ok {
 		return false
 	}
@@ -83,21 +83,21 @@ func (d *openCodeDecoder) row(row gjson.Result) bool {
 
 // about takes what is said of the session as a whole.
 func (d *openCodeDecoder) about(s gjson.Result) {
-	d.version = nameIn(s.Get("version"))
-	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
+	d.version = ledgerNameOf(s.Get("version"))
+	if d.part.ParentNative = ledgerNameOf(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
-	d.stand(d.part, clean(s.Get("directory").Str))
-	title := clean(s.Get("title").Str)
+	d.enterFolder(d.part, validText(s.Get("directory").Str))
+	title := validText(s.Get("title").Str)
 	if !strings.HasPrefix(title, "New session - ") && !strings.HasPrefix(title, "Child session - ") {
-		d.part.entitle(TitleAgent, title)
+		d.part.titleWhole(TitleAgent, title)
 	}
 }
 
 func (d *openCodeDecoder) message(m gjson.Result) {
 	d.ask()
 	d.step.ran, d.step.others, d.step.named = false, false, map[string]bool{}
-	d.clock(moment([]byte(m.Get("created").Raw)))
+	d.setTime(parseTime([]byte(m.Get("created").Raw)))
 	d.role, d.model = m.Get("role").Str, m.Get("model").Str
 	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
 	if d.role == session.RoleAssistant {
@@ -107,7 +107,7 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 
 // ask gives the prompt of a message that is read.
 func (d *openCodeDecoder) ask() {
-	d.asks(d.part, strings.Join(d.prompt, "\n\n"))
+	d.addPrompt(d.part, strings.Join(d.prompt, "\n\n"))
 	d.prompt = nil
 }
 
@@ -119,7 +119,7 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 	case d.role != session.RoleAssistant:
 		if kind == "subtask" { // a command of the person; its prompt is a template
 			d.prompt = append(d.prompt, "/"+p.Get("command").Str)
-		} else if s := clean(p.Get("text").Str); kind == "text" && !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() && strings.TrimSpace(s) != "" {
+		} else if s := validText(p.Get("text").Str); kind == "text" && !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() && strings.TrimSpace(s) != "" {
 			d.prompt = append(d.prompt, strings.Clone(s))
 		}
 	case kind == "text":
@@ -127,8 +127,8 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 			return false
 		}
 		now := d.ts
-		d.clock(moment([]byte(p.Get("start").Raw)))
-		d.said(d.part, p.Get("text").Str)
+		d.setTime(parseTime([]byte(p.Get("start").Raw)))
+		d.addAnswer(d.part, p.Get("text").Str)
 		d.ts = now
 	case kind == "patch":
 		d.patched(p)
@@ -145,13 +145,13 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 func (d *openCodeDecoder) patched(p gjson.Result) {
 	u := use{id: "patch", tool: "patch", act: session.ActEdit}
 	p.Get("files").ForEach(func(_, f gjson.Result) bool {
-		if path := d.places.file(clean(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
+		if path := d.places.file(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
 			u.paths = append(u.paths, f.Str)
 		}
 		return true
 	})
 	if d.step.ran && !d.step.others && len(u.paths) > 0 {
-		d.call(d.part, u)
+		d.addCall(d.part, u)
 	}
 }
 
@@ -171,18 +171,18 @@ var openCodeTools = toolForms{
 // tool takes a call, with its result where it has one.
 func (d *openCodeDecoder) tool(p gjson.Result) {
 	u := openCodeTools.use(cmp.Or(p.Get("callID").Str, "?"), p.Get("tool").Str, p.Get("input"))
-	d.call(d.part, u)
+	d.addCall(d.part, u)
 	d.step.ran, d.step.others = d.step.ran || u.act == session.ActRun, d.step.others || u.tool == "task"
 	if u.act == session.ActEdit {
 		for _, path := range u.paths {
-			d.step.named[d.places.file(clean(path), d.part.cwd)] = true
+			d.step.named[d.places.file(validText(path), d.part.cwd)] = true
 		}
 	}
 	now := d.ts
-	d.clock(moment([]byte(p.Get("ended").Raw)))
+	d.setTime(parseTime([]byte(p.Get("ended").Raw)))
 	if status := p.Get("status").Str; status == "completed" || status == "error" {
-		d.part.exactly(u.id, p.Get("diff").Str)
-		d.ended(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exitOf(p.Get("exit")), status == "error")
+		d.part.setDiff(u.id, p.Get("diff").Str)
+		d.endCall(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exitOf(p.Get("exit")), status == "error")
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now

@@ -35,7 +35,7 @@ func (l *finder) openCodeFiles(ctx context.Context, store string) {
 			if !ok || !strings.HasPrefix(id, "ses_") || slices.ContainsFunc(inDB, func(f File) bool { return f.NativeID == id }) {
 				return File{}
 			}
-			return File{Path: filepath.Join(dir, entry), NativeID: name(id), Whole: true}
+			return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id), Whole: true}
 		},
 		made: openCodeFolder,
 	}, filepath.Join(store, "session"))
@@ -47,7 +47,7 @@ func (l *finder) openCodeFiles(ctx context.Context, store string) {
 // openCodeFolder is the folder that a line of a session's document names.
 func openCodeFolder(line []byte) string {
 	for dir := range textsOf(line, `"directory":`) {
-		return text(dir)
+		return stringOf(dir)
 	}
 	return ""
 }
@@ -111,21 +111,21 @@ func messageRow(m gjson.Result) *openCodeMessage {
 
 // partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.
 func partRow(part []byte, outputs bool) json.RawMessage {
-	p := among(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
-	state, when := among(p["state"], "status", "input", "output", "time", "metadata"), among(p["time"], "start", "end")
-	about := among(state["metadata"], "diff", "filediff", "exit")
+	p := membersOf(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
+	state, when := membersOf(p["state"], "status", "input", "output", "time", "metadata"), membersOf(p["time"], "start", "end")
+	about := membersOf(state["metadata"], "diff", "filediff", "exit")
 	row := map[string]json.RawMessage{
 		"type": p["type"], "synthetic": p["synthetic"], "ignored": p["ignored"], "command": p["command"], "files": p["files"],
 		"start": when["start"], "end": when["end"], "tool": p["tool"], "callID": p["callID"],
-		"status": state["status"], "input": state["input"], "ended": among(state["time"], "end")["end"], "diff": about["diff"],
+		"status": state["status"], "input": state["input"], "ended": membersOf(state["time"], "end")["end"], "diff": about["diff"],
 	}
 	if row["diff"] == nil {
-		row["diff"] = among(about["filediff"], "patch")["patch"]
+		row["diff"] = membersOf(about["filediff"], "patch")["patch"]
 	}
-	if text(p["type"]) == "text" {
+	if stringOf(p["type"]) == "text" {
 		row["text"] = p["text"]
 	}
-	if outputs && openCodeTools.acts[text(p["tool"])] == session.ActRun {
+	if outputs && openCodeTools.acts[stringOf(p["tool"])] == session.ActRun {
 		row["output"], row["exit"] = state["output"], about["exit"]
 	}
 	maps.DeleteFunc(row, func(_ string, value json.RawMessage) bool { return value == nil })
@@ -136,10 +136,10 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 	return raw
 }
 
-// among are those members of an object that have one of some names.
-func among(object []byte, names ...string) map[string]json.RawMessage {
+// membersOf are those members of an object that have one of some names.
+func membersOf(object []byte, names ...string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	fields(object, func(key, value []byte) {
+	eachMember(object, func(key, value []byte) {
 		if i := slices.Index(names, string(key)); i >= 0 {
 			out[names[i]] = value
 		}
@@ -168,17 +168,17 @@ func readJSON(path string) (gjson.Result, error) {
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	doc, ok := object(bytes.TrimSpace(raw))
+	doc, ok := parseObject(bytes.TrimSpace(raw))
 	if !ok {
 		return gjson.Result{}, fmt.Errorf("read %q: no JSON object", path)
 	}
 	return doc, nil
 }
 
-func (OpenCode) tells(rec gjson.Result) (File, bool) {
-	id := nameIn(rec.Get("info.id"))
+func (OpenCode) recognises(rec gjson.Result) (File, bool) {
+	id := ledgerNameOf(rec.Get("info.id"))
 	if id == "" && rec.Get("directory").Exists() { // one of these files
-		id = nameIn(rec.Get("id"))
+		id = ledgerNameOf(rec.Get("id"))
 	}
 	return File{NativeID: id}, strings.HasPrefix(id, "ses_")
 }

@@ -29,8 +29,8 @@ type heard struct {
 	at      []int64           // offsets of the results
 }
 
-// runs notes a command whose output is to come. A read that ends before it ends before the call.
-func (d *decoder) runs(p *part, id string, c session.ToolCall) {
+// awaitOutput notes a command whose output is to come. A read that ends before it ends before the call.
+func (d *decoder) awaitOutput(p *part, id string, c session.ToolCall) {
 	if !d.opt.Outputs || c.Act != session.ActRun || id == "" || c.Cmd == "" {
 		return
 	}
@@ -38,18 +38,18 @@ func (d *decoder) runs(p *part, id string, c session.ToolCall) {
 		p.heard.pending = map[string]Output{}
 	}
 	p.heard.pending[id] = Output{Call: id, Turn: c.Turn, Command: c.Cmd, Dir: strings.Clone(d.places.file(".", p.cwd))}
-	d.waits(id)
+	d.awaitResult(id)
 }
 
-// ran reports whether a call ran a command.
-func (p *part) ran(id string) bool {
+// isCommand reports whether a call ran a command.
+func (p *part) isCommand(id string) bool {
 	calls := p.calls[id]
 	return len(calls) > 0 && p.ToolCalls[calls[0]].Act == session.ActRun
 }
 
-// printed takes how a command ended, and its output where that is asked for.
-func (d *decoder) printed(p *part, id, text string, exit *int, failed bool) {
-	if exit != nil && p.ran(id) {
+// addOutput takes how a command ended, and its output where that is asked for.
+func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
+	if exit != nil && p.isCommand(id) {
 		p.ToolCalls[p.calls[id][0]].Exit = *exit
 	}
 	o, ok := p.heard.pending[id]
@@ -58,7 +58,7 @@ func (d *decoder) printed(p *part, id, text string, exit *int, failed bool) {
 	}
 	delete(p.heard.pending, id)
 	delete(d.open, id)
-	o.Text, o.Exit, o.At, o.Failed = strings.Clone(clean(text)), exit, d.ts, failed || exit != nil && *exit != 0
+	o.Text, o.Exit, o.At, o.Failed = strings.Clone(validText(text)), exit, d.ts, failed || exit != nil && *exit != 0
 	p.Outputs, p.heard.at = append(p.Outputs, o), append(p.heard.at, d.start)
 }
 
@@ -70,10 +70,10 @@ func claudeOutput(text string, failed bool) (*int, string) {
 	switch {
 	case !failed:
 		return nil, text
-	case begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
+	case beginsWithAny(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
 		return nil, ""
 	}
-	return status(text, claudeStatus)
+	return takeStatus(text, claudeStatus)
 }
 
 // codexStatus is the status among the lines that Codex puts before an output.
@@ -82,14 +82,14 @@ var codexStatus = lazy.Expr(`(?:^|\n)(?:Exit code: |Process exited with code )(-
 // codexHead is how long these lines are at most, in bytes.
 const codexHead = 512
 
-// printed takes a command's output: behind lines about it, or (in older versions) in an object.
-func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
-	if !d.part.ran(id) {
+// addOutput takes a command's output: behind lines about it, or (in older versions) in an object.
+func (d *codexDecoder) addOutput(id string, out gjson.Result, given string) {
+	if !d.part.isCommand(id) {
 		return
 	}
 	text := given
 	if out.IsArray() {
-		text = texts(out)
+		text = joinTexts(out)
 	}
 	var exit *int
 	if of := gjson.Parse(given); out.Type == gjson.String && strings.HasPrefix(given, "{") && gjson.Valid(given) && of.Get("output").Type == gjson.String {
@@ -97,22 +97,22 @@ func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
 		exit = exitOf(of.Get("metadata.exit_code"))
 	}
 	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
-		exit, _ = status(text[:i], codexStatus)
+		exit, _ = takeStatus(text[:i], codexStatus)
 		text = text[i+len("Output:\n"):]
 	}
-	d.decoder.printed(d.part, id, text, exit, false)
+	d.decoder.addOutput(d.part, id, text, exit, false)
 }
 
 // copilotEnd is the line that Copilot puts behind an output: with the status, or saying that the command runs on.
 var copilotEnd = lazy.Expr(`(?:^|\n)<(?:(?:shellId: [^\n>]* completed|exited) with exit code (-?\d{1,10})|command (?:with shellId|started in)[^\n]*)>$`)
 
-// printed takes a command's output: before a line about its end.
-func (d *copilotDecoder) printed(p *part, id string, data gjson.Result) {
-	exit, text := status(strings.TrimRight(data.Get("result.content").Str, "\n"), copilotEnd)
+// addOutput takes a command's output: before a line about its end.
+func (d *copilotDecoder) addOutput(p *part, id string, data gjson.Result) {
+	exit, text := takeStatus(strings.TrimRight(data.Get("result.content").Str, "\n"), copilotEnd)
 	if exit == nil {
 		exit = exitOf(data.Get("shellExecution.exitCode"))
 	}
-	d.decoder.printed(p, id, text, exit, !data.Get("success").Bool())
+	d.decoder.addOutput(p, id, text, exit, !data.Get("success").Bool())
 }
 
 // geminiResult is what Gemini tells of a command: the output among lines about it, the status where it failed; earlier versions told more. What
@@ -124,14 +124,14 @@ var geminiExit = lazy.Expr(`\nExit Code: (-?\d{1,10})`)
 
 // output is what a command printed.
 func (d *geminiDecoder) output(id string, call gjson.Result) (exit *int, text string) {
-	if !d.part.ran(id) {
+	if !d.part.isCommand(id) {
 		return nil, ""
 	}
 	told := call.Get("result.0.functionResponse.response.output").Str
 	if m := geminiResult.FindStringSubmatch(told); m != nil {
 		text = m[1]
 		if about := geminiExit.FindStringSubmatch(m[2]); about != nil {
-			exit = number(about[1])
+			exit = parseNumber(about[1])
 		}
 	}
 	if text == "(empty)" {
@@ -153,8 +153,8 @@ func exitOf(code gjson.Result) *int {
 	return &n
 }
 
-// number reads a number; nil where a text is none.
-func number(text string) *int {
+// parseNumber reads a number; nil where a text is none.
+func parseNumber(text string) *int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return nil
@@ -162,14 +162,14 @@ func number(text string) *int {
 	return &n
 }
 
-// status takes the status that an expression finds out of what a command printed.
-func status(text string, expr *lazy.Regexp) (exit *int, rest string) {
+// takeStatus takes the status that an expression finds out of what a command printed.
+func takeStatus(text string, expr *lazy.Regexp) (exit *int, rest string) {
 	m := expr.FindStringSubmatchIndex(text)
 	if m == nil {
 		return nil, text
 	}
 	if m[2] >= 0 {
-		exit = number(text[m[2]:m[3]])
+		exit = parseNumber(text[m[2]:m[3]])
 	}
 	return exit, text[:m[0]] + text[m[1]:]
 }

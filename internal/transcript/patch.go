@@ -90,14 +90,14 @@ func diffHunks(diff string) []Hunk {
 	return hunksOf(lines)
 }
 
-// exactly gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that the
+// setDiff gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that the
 // call may lack. A file that the diff does not name keeps what was asked for.
-func (p *part) exactly(id, diff string) {
+func (p *part) setDiff(id, diff string) {
 	edits := p.asked[id]
 	if len(edits) == 0 || !strings.Contains(diff, "\n@@") {
 		return
 	}
-	for _, one := range strings.Split("\n"+clean(diff), "\n+++ ")[1:] {
+	for _, one := range strings.Split("\n"+validText(diff), "\n+++ ")[1:] {
 		path, hunks, _ := strings.Cut(one, "\n")
 		path, _, _ = strings.Cut(path, "\t")
 		for i := range edits {

@@ -29,11 +29,11 @@ func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
 		file: func(dir, entry string) File {
 			stem, ok := strings.CutSuffix(entry, ".jsonl")
 			if _, id, named := strings.Cut(stem, "_"); ok && named {
-				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
+				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id)}
 			}
 			return File{}
 		},
-		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
+		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
 	}.locate(ctx, env, filepath.Join(env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions"))
 }
 
@@ -51,16 +51,16 @@ func (d *piDecoder) record(rec gjson.Result) {
 	if d.start < 0 && kind != "session" {
 		return
 	}
-	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	d.setTime(parseTime([]byte(rec.Get("timestamp").Raw)))
 	switch kind {
 	case "session":
-		d.stand(d.part, clean(rec.Get("cwd").Str))
+		d.enterFolder(d.part, validText(rec.Get("cwd").Str))
 	case "message":
 		d.message(rec.Get("message"))
 	case "model_change":
 		d.part.model.is(rec.Get("modelId").Str, d.start)
 	case "session_info":
-		d.part.entitle(TitleUser, clean(rec.Get("name").Str))
+		d.part.titleWhole(TitleUser, validText(rec.Get("name").Str))
 	case "thinking_level_change", "compaction", "branch_summary", "label", "custom", "custom_message":
 	default:
 		d.skipped.unknown(kind)
@@ -71,11 +71,11 @@ func (d *piDecoder) message(m gjson.Result) {
 	d.model = m.Get("model").Str
 	switch role := m.Get("role").Str; role {
 	case "user":
-		d.goesOn()
-		d.asks(d.part, texts(m.Get("content")))
+		d.stopWaiting()
+		d.addPrompt(d.part, joinTexts(m.Get("content")))
 	case "bashExecution": // a command of the person
-		d.goesOn()
-		d.asks(d.part, "!"+m.Get("command").Str)
+		d.stopWaiting()
+		d.addPrompt(d.part, "!"+m.Get("command").Str)
 	case "assistant":
 		d.blocks(role, m.Get("content"), d.tool, d.result)
 	case "toolResult":
@@ -101,7 +101,7 @@ var piTools = toolForms{
 }
 
 func (d *piDecoder) tool(b gjson.Result) {
-	d.call(d.part, piTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("arguments")))
+	d.addCall(d.part, piTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("arguments")))
 }
 
 // piNumbered is a line of the diffs that Pi shows: its sign, its number and its text. What has none stands for lines that are left out.
@@ -112,18 +112,18 @@ var piStatus = lazy.Expr(`(?:^|\n)\n?Command exited with code (\d{1,3})$`)
 
 func (d *piDecoder) result(m gjson.Result) {
 	id, failed := m.Get("toolCallId").Str, m.Get("isError").Bool()
-	d.part.shows(id, numberedHunks(m.Get("details.diff").Str, piNumbered))
-	text, exit := texts(m.Get("content")), (*int)(nil)
+	d.part.setHunks(id, numberedHunks(m.Get("details.diff").Str, piNumbered))
+	text, exit := joinTexts(m.Get("content")), (*int)(nil)
 	if failed {
-		exit, text = status(text, piStatus)
+		exit, text = takeStatus(text, piStatus)
 	}
 	if text == "(no output)" {
 		text = ""
 	}
-	d.ended(d.part, id, text, exit, failed)
+	d.endCall(d.part, id, text, exit, failed)
 }
 
-func (Pi) tells(rec gjson.Result) (File, bool) {
-	id := nameIn(rec.Get("id"))
+func (Pi) recognises(rec gjson.Result) (File, bool) {
+	id := ledgerNameOf(rec.Get("id"))
 	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session" && rec.Get("cwd").Exists()
 }

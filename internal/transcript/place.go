@@ -70,21 +70,21 @@ func slashed(path string) string {
 	return "/" + strings.ReplaceAll(path, `\`, "/")
 }
 
-// stand says where a folder is. Each is looked at once: a session names few.
-func (p *places) stand(dir string) whereabouts {
+// whereIs says where a folder is. Each is looked at once: a session names few.
+func (p *places) whereIs(dir string) whereabouts {
 	at, ok := p.known[dir]
 	if !ok {
-		at = p.look(p.local(dir))
+		at = p.search(p.local(dir))
 		p.known[strings.Clone(dir)] = at
 	}
 	return at
 }
 
-// look asks as git does: the innermost work tree above the folder itself, wherever links led there, has
+// search asks as git does: the innermost work tree above the folder itself, wherever links led there, has
 // it. A repository in a worktree (a submodule, a clone) is another one. What git does not find by itself (a
 // work tree that the environment names, a folder that is gone with all above it) is compared as it is written. A
 // repository that is gone and was seen as another one is that still.
-func (p *places) look(dir string) whereabouts {
+func (p *places) search(dir string) whereabouts {
 	if !filepath.IsAbs(dir) || len(dir) > session.MaxPath {
 		return nowhere
 	}
@@ -136,13 +136,13 @@ func repositoryAt(root string) string {
 		if !ok {
 			return ""
 		}
-		repo = from(root, target)
+		repo = absoluteFrom(root, target)
 	}
 	if _, err := os.Lstat(filepath.Join(repo, "HEAD")); err != nil {
 		return ""
 	}
 	if common, ok := readLink(filepath.Join(repo, "commondir")); ok {
-		return from(repo, common)
+		return absoluteFrom(repo, common)
 	}
 	return repo
 }
@@ -153,8 +153,8 @@ func readLink(path string) (string, bool) {
 	return strings.TrimRight(string(text), "\r\n"), err == nil
 }
 
-// from is a path as seen from a folder.
-func from(dir, path string) string {
+// absoluteFrom is a path as seen from a folder.
+func absoluteFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -190,15 +190,15 @@ func (p *places) lexical(path string) (string, bool) {
 
 func (p *places) innermost(path string) (place, string, bool) {
 	for _, root := range p.roots {
-		if rel, ok := below(root.spelling, path); ok {
+		if rel, ok := relativeTo(root.spelling, path); ok {
 			return root, rel, true
 		}
 	}
 	return place{}, "", false
 }
 
-// below is path relative to root, both clean and absolute.
-func below(root, path string) (string, bool) {
+// relativeTo is path relative to root, both clean and absolute.
+func relativeTo(root, path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, root)
 	switch {
 	case !ok:

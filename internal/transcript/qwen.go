@@ -28,13 +28,13 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 			agent, sub := strings.CutPrefix(stem, "agent-")
 			switch {
 			case ok && sub && filepath.Base(filepath.Dir(dir)) == "subagents":
-				return File{Path: filepath.Join(dir, entry), NativeID: name(agent), AgentID: name(agent), Parent: name(filepath.Base(dir))}
+				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(agent), AgentID: ledgerName(agent), Parent: ledgerName(filepath.Base(dir))}
 			case ok && filepath.Base(dir) == "chats":
-				return File{Path: filepath.Join(dir, entry), NativeID: name(stem)}
+				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(stem)}
 			}
 			return File{}
 		},
-		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
+		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
 	}.locate(ctx, env, filepath.Join(env.homeFolder("QWEN_HOME", ".qwen"), "projects"))
 }
 
@@ -49,24 +49,24 @@ func (q Qwen) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 }
 
 func (d *qwenDecoder) record(rec gjson.Result) {
-	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
-	d.version = nameIn(rec.Get("version"))
-	d.stand(d.part, clean(rec.Get("cwd").Str))
-	d.part.branch(rec.Get("gitBranch"))
+	d.setTime(parseTime([]byte(rec.Get("timestamp").Raw)))
+	d.version = ledgerNameOf(rec.Get("version"))
+	d.enterFolder(d.part, validText(rec.Get("cwd").Str))
+	d.part.setBranch(rec.Get("gitBranch"))
 	d.model = rec.Get("model").Str
 	parts := rec.Get("message.parts")
 	switch kind := rec.Get("type").Str; kind {
 	case "user":
 		if from := rec.Get("provenance").Str; (from == "" || from == "real_user") && !rec.Get("subtype").Exists() {
-			d.goesOn()
-			d.asks(d.part, geminiTyped(parts))
+			d.stopWaiting()
+			d.addPrompt(d.part, geminiTyped(parts))
 		}
 	case "assistant":
 		parts.ForEach(func(_, p gjson.Result) bool {
 			if call := p.Get("functionCall"); call.Exists() {
-				d.call(d.part, qwenTools.use(call.Get("id").Str, call.Get("name").Str, call.Get("args")))
+				d.addCall(d.part, qwenTools.use(call.Get("id").Str, call.Get("name").Str, call.Get("args")))
 			} else if !p.Get("thought").Bool() {
-				d.said(d.part, p.Get("text").Str)
+				d.addAnswer(d.part, p.Get("text").Str)
 			}
 			return true
 		})
@@ -74,7 +74,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 		d.result(rec.Get("toolCallResult"), parts)
 	case "system":
 		if rec.Get("subtype").Str == "custom_title" {
-			d.part.entitle(TitleUser, clean(rec.Get("systemPayload.customTitle").Str))
+			d.part.titleWhole(TitleUser, validText(rec.Get("systemPayload.customTitle").Str))
 		}
 	default:
 		d.skipped.unknown(kind)
@@ -96,14 +96,14 @@ func (d *qwenDecoder) result(r, parts gjson.Result) {
 		id = parts.Get("0.functionResponse.id").Str
 	}
 	failed := r.Get("status").Exists() && r.Get("status").Str != "success" || parts.Get("0.functionResponse.response.error").Exists()
-	d.part.shows(id, diffHunks(clean(shown.Get("fileDiff").Str)))
+	d.part.setHunks(id, diffHunks(validText(shown.Get("fileDiff").Str)))
 	exit := exitOf(shown.Get("exitCode"))
-	d.ended(d.part, id, shown.Get("output").Str, exit, failed || exit != nil && *exit != 0)
+	d.endCall(d.part, id, shown.Get("output").Str, exit, failed || exit != nil && *exit != 0)
 }
 
-func (Qwen) tells(rec gjson.Result) (File, bool) {
-	f := File{NativeID: nameIn(rec.Get("sessionId"))}
-	if agent := nameIn(rec.Get("agentId")); agent != "" {
+func (Qwen) recognises(rec gjson.Result) (File, bool) {
+	f := File{NativeID: ledgerNameOf(rec.Get("sessionId"))}
+	if agent := ledgerNameOf(rec.Get("agentId")); agent != "" {
 		f.NativeID, f.AgentID, f.Parent = agent, agent, f.NativeID
 	}
 	return f, f.NativeID != "" && rec.Get("message.parts").IsArray() && rec.Get("uuid").Exists()

@@ -13,57 +13,57 @@ import (
 // hostile one from exhausting the stack of the parsers behind this scan.
 const maxDepth = 512
 
-// fields calls visit with the raw key and value of each member of the JSON object that
+// eachMember calls visit with the raw key and value of each member of the JSON object that
 // is all of b, and reports whether it is one. It looks at structure only, copies
 // nothing and does not recurse, so that a line that is not wanted costs little.
-func fields(b []byte, visit func(key, value []byte)) bool {
-	i := space(b, 0)
+func eachMember(b []byte, visit func(key, value []byte)) bool {
+	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
 	}
-	for i = space(b, i+1); i < len(b) && b[i] == '"'; {
+	for i = skipSpace(b, i+1); i < len(b) && b[i] == '"'; {
 		end := endOfString(b, i)
 		if end < 0 {
 			return false
 		}
 		key := b[i+1 : end-1]
-		if i = space(b, end); i >= len(b) || b[i] != ':' {
+		if i = skipSpace(b, end); i >= len(b) || b[i] != ':' {
 			return false
 		}
-		i = space(b, i+1)
+		i = skipSpace(b, i+1)
 		if end = endOfValue(b, i); end < 0 {
 			return false
 		}
 		visit(key, b[i:end])
-		if i = space(b, end); i < len(b) && b[i] == ',' {
-			if i = space(b, i+1); i < len(b) && b[i] != '"' {
+		if i = skipSpace(b, end); i < len(b) && b[i] == ',' {
+			if i = skipSpace(b, i+1); i < len(b) && b[i] != '"' {
 				return false
 			}
 			continue
 		}
 		break
 	}
-	return i < len(b) && b[i] == '}' && space(b, i+1) == len(b)
+	return i < len(b) && b[i] == '}' && skipSpace(b, i+1) == len(b)
 }
 
-// members takes the members of such an object that are asked for by name, as raw values.
-func members(b []byte, into map[string]*[]byte) bool {
-	return fields(b, func(key, value []byte) {
+// takeMembers takes the members of such an object that are asked for by name, as raw values.
+func takeMembers(b []byte, into map[string]*[]byte) bool {
+	return eachMember(b, func(key, value []byte) {
 		if m := into[string(key)]; m != nil {
 			*m = value
 		}
 	})
 }
 
-// object parses the JSON object that is all of b.
-func object(b []byte) (gjson.Result, bool) {
-	if !fields(b, func(_, _ []byte) {}) || !gjson.ValidBytes(b) {
+// parseObject parses the JSON object that is all of b.
+func parseObject(b []byte) (gjson.Result, bool) {
+	if !eachMember(b, func(_, _ []byte) {}) || !gjson.ValidBytes(b) {
 		return gjson.Result{}, false
 	}
 	return gjson.ParseBytes(b), true
 }
 
-func space(b []byte, i int) int {
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}
@@ -124,19 +124,19 @@ func endOfValue(b []byte, i int) int {
 	return -1
 }
 
-// text is the string that a raw JSON value holds; empty for any other value.
-func text(raw []byte) string {
+// stringOf is the string that a raw JSON value holds; empty for any other value.
+func stringOf(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return clean(string(raw[1 : len(raw)-1]))
+		return validText(string(raw[1 : len(raw)-1]))
 	}
-	return clean(gjson.ParseBytes(raw).String())
+	return validText(gjson.ParseBytes(raw).String())
 }
 
-// texts joins the texts of a content: a text, or a list of them. What stands for an image is none.
-func texts(content gjson.Result) string {
+// joinTexts joins the texts of a content: a text, or a list of them. What stands for an image is none.
+func joinTexts(content gjson.Result) string {
 	if content.Type == gjson.String {
 		return content.Str
 	}
@@ -151,15 +151,15 @@ func texts(content gjson.Result) string {
 	return strings.Join(kept, "\n")
 }
 
-// begins reports whether a text begins with one of some others.
-func begins(s string, with ...string) bool {
+// beginsWithAny reports whether a text begins with one of some others.
+func beginsWithAny(s string, with ...string) bool {
 	return slices.ContainsFunc(with, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
-// name makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,
+// ledgerName makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,
 // valid, and without control characters, each of which becomes U+FFFD.
-func name(s string) string {
-	return cut(strings.Map(func(r rune) rune {
+func ledgerName(s string) string {
+	return truncate(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return '\uFFFD'
 		}
@@ -167,8 +167,8 @@ func name(s string) string {
 	}, s), maxName)
 }
 
-// clean makes text valid: what is not UTF-8, and NUL, becomes U+FFFD.
-func clean(s string) string {
+// validText makes text valid: what is not UTF-8, and NUL, becomes U+FFFD.
+func validText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
@@ -176,8 +176,8 @@ func clean(s string) string {
 	return s
 }
 
-// cut shortens s to at most n bytes, at the border of a rune.
-func cut(s string, n int) string {
+// truncate shortens s to at most n bytes, at the border of a rune.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

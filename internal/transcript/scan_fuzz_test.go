@@ -48,12 +48,12 @@ func FuzzFields(f *testing.F) {
 		var members map[string]json.RawMessage
 		valid := json.Unmarshal(raw, &members) == nil && members != nil
 		seen := map[string]string{}
-		ok := fields(raw, func(key, value []byte) {
+		ok := eachMember(raw, func(key, value []byte) {
 			var name string
 			if json.Unmarshal([]byte(`"`+string(key)+`"`), &name) == nil {
 				seen[name] = string(value)
 			}
-			_ = text(value)
+			_ = stringOf(value)
 		})
 		if !valid {
 			return
@@ -87,7 +87,7 @@ func FuzzSpawner(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got != name(got) || clean(got) != got {
+		if got != ledgerName(got) || validText(got) != got {
 			t.Fatalf("%q", got)
 		}
 	})

@@ -43,7 +43,7 @@ const settled = 2 * time.Second
 func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, error) {
 	l := newFinder(env)
 	l.shelve(ctx, s, dirs...)
-	return l.done(ctx)
+	return l.result(ctx)
 }
 
 // shelve looks through some folders and all that lie in them; one that is not absolute is none.
@@ -120,7 +120,7 @@ func (l *shelves) decide(k *shelf) {
 		switch {
 		case !told:
 			open = append(open, name)
-		case l.places.stand(cwd) == inside:
+		case l.places.whereIs(cwd) == inside:
 			k.Ours = append(k.Ours, name)
 		default:
 			k.Others = append(k.Others, hashOf(name))

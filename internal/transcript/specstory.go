@@ -67,7 +67,7 @@ func specStory(raw []byte) (SpecStory, File, bool) {
 	}
 	s, f := SpecStory{session.Imported}, File{Whole: true, Rendered: true}
 	if m := storyMark.FindStringSubmatch(string(raw[:min(len(raw), maxMark)])); m != nil {
-		f.NativeID = name(clean(m[2]))
+		f.NativeID = ledgerName(validText(m[2]))
 		for _, known := range storySources {
 			if strings.HasPrefix(strings.ToLower(m[1]), known.begin) {
 				s.source = known.source
@@ -104,14 +104,14 @@ func (s SpecStory) Decode(ctx context.Context, r io.Reader, opt Options) (Docume
 	d.part = d.session(opt.File.NativeID)
 	head := string(raw[:min(len(raw), maxMark)])
 	if m := storyMark.FindStringSubmatch(head); m != nil {
-		d.clock(whenTold(m[3]))
+		d.setTime(whenTold(m[3]))
 	}
 	if m := storyTitle.FindStringSubmatch(head); m != nil {
 		if d.ts.IsZero() {
-			d.clock(whenTold(m[1]))
+			d.setTime(whenTold(m[1]))
 		}
 		title := strings.TrimRight(storyTime.ReplaceAllString(strings.TrimSpace(m[1]), ""), " (")
-		d.part.entitle(TitleAgent, clean(strings.TrimPrefix(title, "Untitled")))
+		d.part.titleWhole(TitleAgent, validText(strings.TrimPrefix(title, "Untitled")))
 	}
 	for line := range strings.Lines(string(raw)) {
 		d.line(strings.TrimRight(line, "\r\n"))
@@ -176,7 +176,7 @@ func (d *storyDecoder) speaks(who []string) {
 	if who[1] == "User" {
 		d.role = session.RoleHuman
 	}
-	d.clock(whenTold(who[3]))
+	d.setTime(whenTold(who[3]))
 	d.model = ""
 	if told := storyTime.FindStringIndex(who[3]); told != nil {
 		d.model = strings.TrimSpace(who[3][:told[0]])
@@ -194,9 +194,9 @@ func (d *storyDecoder) flush() {
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix("\n"+said+"\n", "\n---\n"), "\n---\n"))
 	}
 	if d.role == session.RoleHuman {
-		d.asks(d.part, said)
+		d.addPrompt(d.part, said)
 	} else {
-		d.said(d.part, said)
+		d.addAnswer(d.part, said)
 	}
 	if d.use != nil && d.role != "" {
 		d.use.settle()

@@ -148,7 +148,7 @@ func (c *storyCall) code(lang string, lines []string) {
 func (d *storyDecoder) tool(c *storyCall) {
 	for _, f := range c.files {
 		e := Edit{Path: f.path}
-		if diff := clean(f.diff); diff != "" {
+		if diff := validText(f.diff); diff != "" {
 			if !strings.Contains("\n"+diff, "\n@@") { // of a new file
 				diff = "@@\n" + diff
 			}
@@ -161,6 +161,6 @@ func (d *storyDecoder) tool(c *storyCall) {
 	if c.act != session.ActEdit {
 		c.edits = nil
 	}
-	d.call(d.part, c.use)
-	d.done(d.part, c.id, c.failed)
+	d.addCall(d.part, c.use)
+	d.finishCall(d.part, c.id, c.failed)
 }

@@ -31,7 +31,7 @@ func (f *toolForms) use(id, tool string, input gjson.Result) use {
 	case session.ActEdit:
 		u.waits = f.resultTells
 		if u.paths = firstOf(input, f.paths...); len(u.paths) == 0 {
-			u.paths, u.edits = patchedFiles(clean(patchIn(input)))
+			u.paths, u.edits = patchedFiles(validText(patchIn(input)))
 			break
 		}
 		u.edits = asksFor(u.paths, input, f.content, f.old, f.now)

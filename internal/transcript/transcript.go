@@ -184,7 +184,7 @@ func (c *Counts) unknown(kind string) {
 	if c.Unknown == nil {
 		c.Unknown = make(map[string]int)
 	}
-	kind = cut(kind, 64)
+	kind = truncate(kind, 64)
 	if _, ok := c.Unknown[kind]; ok || len(c.Unknown) < 64 {
 		c.Unknown[kind]++
 	}
