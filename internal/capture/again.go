@@ -72,7 +72,7 @@ func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, ma
 				continue
 			}
 			s := raw[key]
-			next := number(part.Session, len(s.Turns), len(s.ToolCalls))
+			next := renumber(part.Session, len(s.Turns), len(s.ToolCalls))
 			s.Turns, s.ToolCalls = append(s.Turns, next.Turns...), append(s.ToolCalls, next.ToolCalls...)
 			if s.Title = part.Title; part.TitleKind == transcript.TitlePrompt && r.offset > 0 {
 				s.Title = "" // of this piece, not of the session
@@ -91,7 +91,7 @@ func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, ma
 			return err
 		}
 		if f.Timeless {
-			clean = timed(clean, stored)
+			clean = withStoredTimes(clean, stored)
 		}
 		was, ok := out[stored.ID]
 		if !ok {

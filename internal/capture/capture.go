@@ -62,7 +62,7 @@ const (
 	Storing   = "storing"
 )
 
-func (p Progress) tell(step string, done, total int) {
+func (p Progress) report(step string, done, total int) {
 	if p != nil {
 		p(step, done, total)
 	}
@@ -122,8 +122,8 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 // Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
 func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 	return c.attempt(ctx, nil, func(g *collector) ([]session.Entry, error) {
-		wrote, err := g.written(ctx, scope{most: lookedAtMerge})
-		return lines(wrote), err
+		wrote, err := g.wroteInArrived(ctx, scope{most: lookedAtMerge})
+		return wroteEntry(wrote), err
 	})
 }
 
@@ -197,12 +197,12 @@ func (o *Outcome) add(more Outcome) {
 		}
 	}
 	o.Warnings = append(o.Warnings, more.Warnings...)
-	sum(&o.Apart, more.Apart)
-	sum(&o.Redacted, more.Redacted)
+	addCounts(&o.Apart, more.Apart)
+	addCounts(&o.Redacted, more.Redacted)
 }
 
-// sum adds counts to others, by what is counted.
-func sum(to *map[string]int, more map[string]int) {
+// addCounts adds counts to others, by what is counted.
+func addCounts(to *map[string]int, more map[string]int) {
 	for key, n := range more {
 		if *to == nil {
 			*to = map[string]int{}
@@ -338,7 +338,7 @@ func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell 
 	entries, reports := make([]redact.Entry, len(drafts)), make([]redact.Report, len(drafts))
 	apply := func(drafts []session.Entry) (found int, err error) {
 		for i, d := range drafts {
-			g.Progress.tell(Storing, i, len(entries))
+			g.Progress.report(Storing, i, len(entries))
 			if entries[i], reports[i], err = g.Redactor.Apply(ctx, d); err != nil {
 				return 0, fmt.Errorf("capture: %w", err)
 			}
@@ -371,5 +371,5 @@ func (g *collector) count(e session.Entry, r redact.Report) {
 		g.out.Checkpoints++
 		g.out.Links += len(e.Checkpoint.Links)
 	}
-	sum(&g.out.Redacted, r.Rules)
+	addCounts(&g.out.Redacted, r.Rules)
 }

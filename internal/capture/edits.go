@@ -52,8 +52,8 @@ func (e *edits) file(path string) string {
 	return filepath.Join(e.dir, name[:2], name[2:])
 }
 
-// lost reports whether nothing is there: somebody removed it, or nothing was ever kept.
-func (e *edits) lost() bool {
+// areLost reports whether nothing is there: somebody removed it, or nothing was ever kept.
+func (e *edits) areLost() bool {
 	_, err := os.Stat(e.dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -88,7 +88,7 @@ func (e *edits) add(path string, lines []editLine) error {
 		return nil
 	}
 	clear(e.known)
-	if err := folder(filepath.Dir(name)); err != nil {
+	if err := makeFolder(filepath.Dir(name)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -102,8 +102,8 @@ func (e *edits) add(path string, lines []editLine) error {
 	return nil
 }
 
-// folder makes a folder in one that is there.
-func folder(name string) error {
+// makeFolder makes a folder in one that is there.
+func makeFolder(name string) error {
 	err := os.Mkdir(name, 0o700)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -114,8 +114,8 @@ func folder(name string) error {
 // maxNames is how many former names of a file are followed.
 const maxNames = 16
 
-// of reads the edits of a file, also by former names. What can't be read is not there.
-func (e *edits) of(path string) []attribution.Edit {
+// ofPath reads the edits of a file, also by former names. What can't be read is not there.
+func (e *edits) ofPath(path string) []attribution.Edit {
 	all, ok := e.known[path]
 	if !ok {
 		all = e.find(path)
@@ -208,7 +208,7 @@ func (r *reading) takeEdits() {
 func (g *collector) keepEdits() {
 	var failed error
 	if g.edits.held == nil {
-		failed = folder(g.edits.dir) // without it nothing is known to be kept
+		failed = makeFolder(g.edits.dir) // without it nothing is known to be kept
 	}
 	for _, r := range g.done {
 		if failed == nil {

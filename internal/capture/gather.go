@@ -86,7 +86,7 @@ func (g *collector) gather(ctx context.Context) error {
 		return err
 	}
 	for _, agent := range g.agents {
-		if err := g.agent(ctx, agent, roots); err != nil {
+		if err := g.readAgent(ctx, agent, roots); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 	return nil
 }
 
-func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
+func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots []string) error {
 	changed, all, err := g.locate(ctx, agent, roots)
 	if err != nil {
 		return err
@@ -184,28 +184,28 @@ func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []s
 		g.read = true
 		g.more = g.more || r.cut
 		if r.file.AgentID != "" { // they come last, and their parents may have been astray
-			if err := g.strays(ctx, taken); err != nil {
+			if err := g.takeStrays(ctx, taken); err != nil {
 				return err
 			}
 			taken = nil
 		}
 		waiting = append(waiting, r)
 		for next := g.ready(waiting, changed[i+1:]); next >= 0; next = g.ready(waiting, changed[i+1:]) {
-			if err := g.file(ctx, waiting[next]); err != nil {
+			if err := g.takeFile(ctx, waiting[next]); err != nil {
 				return err
 			}
 			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
 		}
 		g.reads++
-		g.Progress.tell(Reading, g.reads, g.reads+len(changed)-i-1)
+		g.Progress.report(Reading, g.reads, g.reads+len(changed)-i-1)
 	}
 	for _, r := range waiting { // their parents can't be read, or they name each other
-		if err := g.file(ctx, r); err != nil {
+		if err := g.takeFile(ctx, r); err != nil {
 			return err
 		}
 		taken = append(taken, r)
 	}
-	if err := g.strays(ctx, taken); err != nil {
+	if err := g.takeStrays(ctx, taken); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -268,23 +268,23 @@ func (g *collector) waits(r *reading, waiting []*reading, next []transcript.File
 	})
 }
 
-// file takes a file's own session.
-func (g *collector) file(ctx context.Context, r *reading) error {
-	if n := lost(r.doc.Skipped); n > 0 {
+// takeFile takes a file's own session.
+func (g *collector) takeFile(ctx context.Context, r *reading) error {
+	if n := lostLines(r.doc.Skipped); n > 0 {
 		g.out.Skipped += n
 		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
 	}
 	if g.done = append(g.done, r); len(r.doc.Sessions) == 0 && r.offset == 0 {
 		for _, dir := range r.doc.Apart {
-			sum(&g.out.Apart, map[string]int{dir: 1})
+			addCounts(&g.out.Apart, map[string]int{dir: 1})
 		}
 	}
 	return g.take(ctx, r, false)
 }
 
-// strays takes what lies in other sessions' files. It comes behind what the sessions' own
+// takeStrays takes what lies in other sessions' files. It comes behind what the sessions' own
 // files hold, as a session's beginning names it.
-func (g *collector) strays(ctx context.Context, readings []*reading) error {
+func (g *collector) takeStrays(ctx context.Context, readings []*reading) error {
 	for _, r := range readings {
 		if err := g.take(ctx, r, true); err != nil {
 			return err
@@ -332,8 +332,8 @@ func (g *collector) affordable(source string, changed []transcript.File) []trans
 	return slices.DeleteFunc(changed, func(f transcript.File) bool { return !keep[f.Path] })
 }
 
-// lost is how many lines may have cost a turn: what is known to hold none does not count.
-func lost(c transcript.Counts) int { return c.Malformed + c.Oversized }
+// lostLines is how many lines may have cost a turn: what is known to hold none does not count.
+func lostLines(c transcript.Counts) int { return c.Malformed + c.Oversized }
 
 func (g *collector) actor(said string) string {
 	switch {
@@ -350,13 +350,13 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]
 	fresh := g.freshOf(s.Source, s.NativeID)
 	if k == nil && fresh == nil {
-		return g.begin(ctx, r, s)
+		return g.beginSession(ctx, r, s)
 	}
 	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.IsInformative(k.Title) || !session.IsInformative(s.Title))) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {
-		g.add(r, number(s.Session, k.Turns, k.Tools), k)
+		g.add(r, renumber(s.Session, k.Turns, k.Tools), k)
 		return nil
 	}
 	whole, err := g.whole(ctx, k, fresh)
@@ -372,10 +372,10 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	case own && r.offset == 0:
 		view = session.Whole
 	case k != nil && (own || r.offset > 0): // what a subagent did in its parent's file goes on, too
-		view, clean = session.Continued, number(clean, k.Turns, k.Tools)
+		view, clean = session.Continued, renumber(clean, k.Turns, k.Tools)
 	}
 	if r.file.Timeless && view == session.Whole {
-		clean = timed(clean, whole)
+		clean = withStoredTimes(clean, whole)
 	}
 	if whole.ForkedFrom != "" && view == session.Whole {
 		if clean, err = g.withoutOrigin(ctx, whole, clean); err != nil {
@@ -393,9 +393,9 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	return nil
 }
 
-// timed gives turns of a transcript that tells no times those with which they were stored: it is known in which order they
+// withStoredTimes gives turns of a transcript that tells no times those with which they were stored: it is known in which order they
 // came, and nothing else.
-func timed(read, whole session.Session) session.Session {
+func withStoredTimes(read, whole session.Session) session.Session {
 	read.Turns = slices.Clone(read.Turns)
 	for i := range read.Turns {
 		if n := i - whole.FirstTurn; n >= 0 && n < len(whole.Turns) && whole.Turns[n].Role == read.Turns[i].Role {
@@ -405,10 +405,10 @@ func timed(read, whole session.Session) session.Session {
 	return read
 }
 
-// begin keeps a session that the ledger does not hold. Where its leading turns are
+// beginSession keeps a session that the ledger does not hold. Where its leading turns are
 // another session's, it is a fork, and only what follows is kept. One without a turn, or
 // with nothing but a copy, begins when its transcript goes on.
-func (g *collector) begin(ctx context.Context, r *reading, s transcript.Part) error {
+func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.Part) error {
 	if len(s.Turns) == 0 {
 		return nil
 	}
@@ -573,8 +573,8 @@ func (g *collector) idOf(source, nativeID string) string {
 	return ""
 }
 
-// number puts a read's turns and tool calls, counted from 0, behind what is known.
-func number(s session.Session, turns, tools int) session.Session {
+// renumber puts a read's turns and tool calls, counted from 0, behind what is known.
+func renumber(s session.Session, turns, tools int) session.Session {
 	s.FirstTurn, s.FirstTool = turns, tools
 	s.Turns, s.ToolCalls = slices.Clone(s.Turns), slices.Clone(s.ToolCalls)
 	for i := range s.Turns {

@@ -27,11 +27,11 @@ func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.reflogs = readTo(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
+	g.reflogs = marksBehind(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
 	slices.Reverse(commits)
 	seen := make([]comparedCommit, len(commits))
 	for i, c := range commits {
-		g.Progress.tell(Comparing, i, len(commits))
+		g.Progress.report(Comparing, i, len(commits))
 		seen[i].Commit = c
 		seen[i].changes, seen[i].wrote = g.wroteIn(c)
 	}
@@ -40,15 +40,15 @@ func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 	for _, c := range seen {
 		d := g.infer(c, spans)
 		if d.Checkpoint == nil {
-			rest = append(rest, g.st.unsaid(c.wrote)...)
+			rest = append(rest, g.st.unrecorded(c.wrote)...)
 			continue
 		}
 		// A time of its own keeps the order of the commits.
 		d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
-		d.Wrote = g.st.unsaid(c.wrote)
+		d.Wrote = g.st.unrecorded(c.wrote)
 		drafts = append(drafts, d)
 	}
-	return append(drafts, lines(rest)...), nil
+	return append(drafts, wroteEntry(rest)...), nil
 }
 
 // comparedCommit is a commit with what it changed, and what sessions wrote in it.
@@ -78,8 +78,8 @@ func (g *collector) addresses(ctx context.Context, commits []comparedCommit) map
 	return mine
 }
 
-// lines says what sessions wrote in commits of which no checkpoint is made now.
-func lines(wrote []session.Wrote) []session.Entry {
+// wroteEntry says what sessions wrote in commits of which no checkpoint is made now.
+func wroteEntry(wrote []session.Wrote) []session.Entry {
 	if len(wrote) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	links, said := g.stated(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
-		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
+		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: storableFiles(c.changes), Wrote: c.wrote}, spans) {
 			// Before the last round other sessions are still to be read.
 			if guessed := l.Inferred && (said || g.more); !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
@@ -149,7 +149,7 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 	}
 	cp := &session.Checkpoint{GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now, Via: session.ViaImport, Links: links}
 	if cp.ActorType, cp.AgentID = g.doer(); !recorded {
-		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), files(c.changes)
+		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), storableFiles(c.changes)
 	}
 	e := session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
 	if slices.ContainsFunc(links, func(l session.Link) bool { return l.Tie != 0 }) {

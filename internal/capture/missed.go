@@ -21,20 +21,20 @@ import (
 // Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
 // this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
-// missed are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
+// missedCommits are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
 // amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.
-func (g *collector) missed(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
-	began := g.began()
+func (g *collector) missedCommits(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
+	began := g.earliestStart()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
 	var left []history.Made // the commit whose session has not come
 	for i := range logs {
-		logs[i].Made = g.unknown(logs[i])
+		logs[i].Made = g.unrecordedCommits(logs[i])
 		for _, m := range logs[i].Made {
 			told := m.OID == head && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
 			if m.Was != "" && !told {
 				amends = append(amends, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
 			}
-			if m.OID == head && via == session.ViaCommit && g.awaits() {
+			if m.OID == head && via == session.ViaCommit && g.awaitsSession() {
 				left = append(left, m)
 			}
 			if m.OID != head && !m.When.Before(began) {
@@ -44,13 +44,13 @@ func (g *collector) missed(head git.OID, via string) (out []history.Made, amends
 	}
 	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
 	most := min(len(out), scopeOf(via).most)
-	g.reflogs = readTo(logs, g.st.Reflogs, append(left, out[most:]...))
+	g.reflogs = marksBehind(logs, g.st.Reflogs, append(left, out[most:]...))
 	return out[:most], amends
 }
 
-// unknown are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
+// unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
 // the reflog was read, it was up to the last commit that one names.
-func (g *collector) unknown(log history.Reflog) (out []history.Made) {
+func (g *collector) unrecordedCommits(log history.Reflog) (out []history.Made) {
 	for _, m := range log.Made {
 		if g.st.Recorded[shaKey(string(m.OID))] {
 			if !log.Follow {
@@ -67,8 +67,8 @@ func (g *collector) unknown(log history.Reflog) (out []history.Made) {
 	return out
 }
 
-// readTo are marks behind what was read of reflogs, and before what is left of it.
-func readTo(logs []history.Reflog, before map[string]history.ReflogMark, rest []history.Made) map[string]history.ReflogMark {
+// marksBehind are marks behind what was read of reflogs, and before what is left of it.
+func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark, rest []history.Made) map[string]history.ReflogMark {
 	marks := maps.Clone(before)
 	if marks == nil {
 		marks = map[string]history.ReflogMark{}
@@ -84,8 +84,8 @@ func readTo(logs []history.Reflog, before map[string]history.ReflogMark, rest []
 	return marks
 }
 
-// past plans what the hooks of commits would have appended, and says where things stand then.
-func (g *collector) past(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *collector, err error) {
+// planMissed plans what the hooks of commits would have appended, and says where things stand then.
+func (g *collector) planMissed(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *collector, err error) {
 	after := *g
 	now = &after
 	if len(missed) == 0 {
@@ -105,7 +105,7 @@ func (g *collector) past(ctx context.Context, missed []history.Made) (drafts []s
 		}
 		_, wrote := g.wroteIn(c)
 		then := now.asOf(c, wrote)
-		entries, _, err := then.at(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnown(wrote))
+		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnown(wrote))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -113,7 +113,7 @@ func (g *collector) past(ctx context.Context, missed []history.Made) (drafts []s
 			if e.Checkpoint != nil {
 				e.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond) // of its own, for the order
 			}
-			if err := now.st.plan(g.Repo, e); err != nil {
+			if err := now.st.applyPlanned(g.Repo, e); err != nil {
 				return nil, nil, err
 			}
 			drafts = append(drafts, e)
@@ -148,5 +148,5 @@ func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
 
 // ofKnown leaves out what sessions wrote of which the ledger does not say anything yet.
 func (g *collector) ofKnown(wrote []session.Wrote) []session.Wrote {
-	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.named(w.Session) == nil && !g.isFresh(w.Session) })
+	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.sessionByID(w.Session) == nil && !g.isFresh(w.Session) })
 }

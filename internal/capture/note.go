@@ -43,7 +43,7 @@ func (e *NoteError) Error() string { return "save: " + e.reason }
 func (n Note) tidy() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	isText := !strings.Contains(n.Content, "\x00")
-	n.Content, n.Title, n.Source = strings.TrimSpace(session.Plain(n.Content)), line(n.Title), line(n.Source)
+	n.Content, n.Title, n.Source = strings.TrimSpace(session.Plain(n.Content)), oneLine(n.Title), oneLine(n.Source)
 	reason := ""
 	switch {
 	case given > MaxContent:
@@ -62,7 +62,7 @@ func (n Note) tidy() (Note, error) {
 	return n, &NoteError{reason}
 }
 
-func line(s string) string { return session.OneLine(session.Plain(s)) }
+func oneLine(s string) string { return session.OneLine(session.Plain(s)) }
 
 // Saved is a memory as the ledger holds it.
 type Saved struct {
@@ -109,7 +109,7 @@ func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
 			first, _, _ := strings.Cut(m.Content, "\n")
 			m.Title = session.Shorten(session.OneLine(first), firstLine)
 		}
-		sum(&out.Redacted, report.Rules)
+		addCounts(&out.Redacted, report.Rules)
 		if m == out.Memory { // after three times: redaction leaves alone what it has made
 			break
 		}
@@ -191,7 +191,7 @@ func (st *state) holds(m session.Memory) string {
 func (st *state) applyNotes(e session.Entry) {
 	for _, m := range e.Memories {
 		key := memoryKey(m)
-		st.Memories[key] = put(st.Memories[key], m.ID)
+		st.Memories[key] = insertSorted(st.Memories[key], m.ID)
 	}
 	for i, m := range slices.Concat(e.Purges, e.Restores) {
 		t := st.Marks[m.ID]

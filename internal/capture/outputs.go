@@ -100,7 +100,7 @@ func (o *Outputs) take(r *reading, each func(SessionOutputs) error) error {
 		default:
 			continue
 		}
-		k, err := r.hear(o.st.Sessions[key], s, each)
+		k, err := r.newOutputs(o.st.Sessions[key], s, each)
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (o *Outputs) take(r *reading, each func(SessionOutputs) error) error {
 // beside stands between a transcript's path and the native ID of a subagent in it.
 const beside = "\x00"
 
-// hear gives what is new of a session's outputs, and returns what is known of it then.
-func (r *reading) hear(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
+// newOutputs gives what is new of a session's outputs, and returns what is known of it then.
+func (r *reading) newOutputs(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
 	if k == nil || r.offset == 0 && !r.file.Whole {
 		k = &ledgerSession{Source: r.agent, NativeID: s.NativeID}
 	}

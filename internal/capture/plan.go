@@ -42,7 +42,7 @@ func (g *collector) checkpoint(ctx context.Context, via string, rewrites []sessi
 	if err != nil {
 		return nil, err
 	}
-	missed, amends := g.missed(head.OID, via)
+	missed, amends := g.missedCommits(head.OID, via)
 	var drafts []session.Entry
 	if known := g.knownRewrites(append(amends, rewrites...)); len(known) > 0 {
 		drafts = append(drafts, session.Entry{
@@ -50,11 +50,11 @@ func (g *collector) checkpoint(ctx context.Context, via string, rewrites []sessi
 			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
 		})
 	}
-	wrote, err := g.written(ctx, scopeOf(via))
+	wrote, err := g.wroteInArrived(ctx, scopeOf(via))
 	if err != nil {
 		return nil, err
 	}
-	past, now, err := g.past(ctx, missed)
+	past, now, err := g.planMissed(ctx, missed)
 	if err != nil {
 		return nil, err
 	}
@@ -66,53 +66,53 @@ func (g *collector) checkpoint(ctx context.Context, via string, rewrites []sessi
 			others = append(others, w)
 		}
 	}
-	entries, rest, err := now.at(head, via, own)
+	entries, rest, err := now.planCheckpoint(head, via, own)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(drafts, past, entries, lines(now.st.unsaid(append(others, rest...)))), nil
+	return slices.Concat(drafts, past, entries, wroteEntry(now.st.unrecorded(append(others, rest...)))), nil
 }
 
-// at plans a checkpoint of a commit. What sessions wrote in the commit is left where there is none.
-func (g *collector) at(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
+// planCheckpoint plans a checkpoint of a commit. What sessions wrote in the commit is left where there is none.
+func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
-		if subject, err = g.tie(cp, head.OID, wrote); err != nil {
+		if subject, err = g.tieToCommit(cp, head.OID, wrote); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(g.fresh)+len(cp.Links) == 0 {
 		return nil, wrote, nil
 	}
-	return []session.Entry{{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unsaid(wrote), Subject: subject}}, nil, nil
+	return []session.Entry{{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unrecorded(wrote), Subject: subject}}, nil, nil
 }
 
-// written is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
-func (g *collector) written(ctx context.Context, l scope) (out []session.Wrote, err error) {
+// wroteInArrived is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
+func (g *collector) wroteInArrived(ctx context.Context, l scope) (out []session.Wrote, err error) {
 	commits, err := g.arrived(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(commits) {
-		g.Progress.tell(Comparing, len(commits)-1-i, len(commits))
+		g.Progress.report(Comparing, len(commits)-1-i, len(commits))
 		_, wrote := g.wroteIn(c)
-		out = append(out, g.st.unsaid(wrote)...)
+		out = append(out, g.st.unrecorded(wrote)...)
 	}
 	return out, ctx.Err()
 }
 
-// tie gives a checkpoint the files of its code commit, and the sessions without new turns that stand behind it. A commit's files are recorded once; a later checkpoint of the same commit (the
+// tieToCommit gives a checkpoint the files of its code commit, and the sessions without new turns that stand behind it. A commit's files are recorded once; a later checkpoint of the same commit (the
 // tail of a session, captured by hand) adds only sessions.
-func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
+func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
 	if err != nil {
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	made, workers := g.madeBy(cp.Via, c), g.workers()
+	made, workers := g.madeBy(cp.Via, c), g.knownSessions()
 	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.Waits(g.now) })
 	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
 		return subject, nil
@@ -123,7 +123,7 @@ func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrot
 	}
 	if g.isMine(c) {
 		idle := slices.DeleteFunc(workers, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
-		in := attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}
+		in := attribution.Committed{At: c.Committer.When, Files: storableFiles(changes), Wrote: wrote}
 		if len(c.Parents) > 0 {
 			if before, err := g.Repo.Commit(c.Parents[0]); err == nil { // a shallow clone may end here
 				in.Since = before.Committer.When
@@ -132,13 +132,13 @@ func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrot
 		cp.Links = attribution.TieKnown(in, idle, g.now)
 	}
 	if made || len(cp.Links) > 0 {
-		cp.Files, cp.PatchID = files(changes), history.PatchID(g.Repo, c)
+		cp.Files, cp.PatchID = storableFiles(changes), history.PatchID(g.Repo, c)
 	}
 	return subject, nil
 }
 
-// workers are the sessions that the ledgers know.
-func (g *collector) workers() []attribution.SessionState {
+// knownSessions are the sessions that the ledgers know.
+func (g *collector) knownSessions() []attribution.SessionState {
 	shells, out := shells(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
@@ -195,8 +195,8 @@ func (g *collector) sessions() []session.Session {
 	return out
 }
 
-// files leaves out what no ledger would take: a tree made by hand may hold any name.
-func files(changes []git.Change) []session.File {
+// storableFiles leaves out what no ledger would take: a tree made by hand may hold any name.
+func storableFiles(changes []git.Change) []session.File {
 	var out []session.File
 	for _, c := range changes {
 		if storable(c.Path) && (c.OldPath == "" || storable(c.OldPath)) {

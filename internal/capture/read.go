@@ -69,12 +69,12 @@ func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, 
 	if len(files) < 2 {
 		return out
 	}
-	return ahead(ctx, out)
+	return readAhead(ctx, out)
 }
 
-// ahead starts reads before they are asked for: more at once than there are cores, as one that is done keeps its place until those before it
+// readAhead starts reads before they are asked for: more at once than there are cores, as one that is done keeps its place until those before it
 // are taken. It gives for each a function that waits for it, or says that it was stopped.
-func ahead(ctx context.Context, reads []func() *reading) []func() *reading {
+func readAhead(ctx context.Context, reads []func() *reading) []func() *reading {
 	slots := make(chan struct{}, min(maxReaders, 2*runtime.GOMAXPROCS(0)))
 	ready := make([]chan *reading, len(reads))
 	out := make([]func() *reading, len(reads))
@@ -130,7 +130,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
 	defer file.Close()
-	sum, offset, err := resume(file, f.Size, k, last.unkept)
+	sum, offset, err := resumeAt(file, f.Size, k, last.unkept)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -172,7 +172,7 @@ func (rd reader) decode(ctx context.Context, in io.Reader, opt transcript.Option
 	if !opt.Inside {
 		known = time.Time{} // it is read from the start
 	}
-	rd.without.leave(rd.agent.Name(), &doc, known, opt.File.ModTime)
+	rd.without.remove(rd.agent.Name(), &doc, known, opt.File.ModTime)
 	r := &reading{file: opt.File, agent: rd.agent.Name(), doc: doc}
 	r.takeEdits()
 	return r, nil
@@ -245,14 +245,14 @@ func newDigest() digest {
 	return sha256.New().(digest) //nolint:errcheck // crypto/sha256 promises it
 }
 
-// block is where a hash begins anew. The state of one in the middle of a block holds what was
+// blockStart is where a hash begins anew. The state of one in the middle of a block holds what was
 // said there, and it is stored: so all states are those of the last block's end.
-func block(offset int64) int64 { return offset - offset%sha256.BlockSize }
+func blockStart(offset int64) int64 { return offset - offset%sha256.BlockSize }
 
-// resume finds where to read on: at the cursor when the bytes before it still stand, else
+// resumeAt finds where to read on: at the cursor when the bytes before it still stand, else
 // at the start. The hash has taken in the whole blocks before that place. Edits of what is before it are to be kept, or else given up.
-func resume(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest, int64, error) {
-	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() || k.Kept < k.Bytes && !unkept {
+func resumeAt(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest, int64, error) {
+	if k == nil || k.Bytes == 0 || size < k.Bytes || k.hasScrubbedEnd() || k.Kept < k.Bytes && !unkept {
 		return newDigest(), 0, nil
 	}
 	if len(k.Resume) > 0 {
@@ -267,14 +267,14 @@ func resume(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest
 		return newDigest(), 0, nil
 	}
 	sum := newDigest()
-	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, block(k.Bytes))); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, blockStart(k.Bytes))); err != nil {
 		return nil, 0, err
 	}
 	state, err := sum.MarshalBinary()
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, err := io.Copy(sum, io.NewSectionReader(file, block(k.Bytes), k.Bytes-block(k.Bytes))); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(file, blockStart(k.Bytes), k.Bytes-blockStart(k.Bytes))); err != nil {
 		return nil, 0, err
 	}
 	same := hex.EncodeToString(sum.Sum(nil)) == k.Hash
@@ -284,15 +284,17 @@ func resume(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest
 	return sum, k.Bytes, nil
 }
 
-// blurred reports whether what follows the cursor may look like what stands before it: a turn that was
+// hasScrubbedEnd reports whether what follows the cursor may look like what stands before it: a turn that was
 // scrubbed has a time and no text, and one more of the same time would be taken for it. Who reads from
 // the start can count them.
-func (k *ledgerSession) blurred() bool { return !k.Scrubbed.IsZero() && !k.Last.After(k.Scrubbed) }
+func (k *ledgerSession) hasScrubbedEnd() bool {
+	return !k.Scrubbed.IsZero() && !k.Last.After(k.Scrubbed)
+}
 
 // seal hashes what was consumed, and keeps what the next read needs.
 func (r *reading) seal(file io.ReaderAt, sum digest) error {
 	end := r.offset + r.doc.Bytes
-	from, to := block(r.offset), block(end)
+	from, to := blockStart(r.offset), blockStart(end)
 	if _, err := io.Copy(sum, io.NewSectionReader(file, from, to-from)); err != nil {
 		return err
 	}

@@ -72,8 +72,8 @@ type stamp struct {
 	ModTime int64
 }
 
-// named is the session with an ID; nil where there is none.
-func (st *state) named(id string) *ledgerSession {
+// sessionByID is the session with an ID; nil where there is none.
+func (st *state) sessionByID(id string) *ledgerSession {
 	if st.byID == nil {
 		st.byID = make(map[string]*ledgerSession, len(st.Sessions))
 		for _, k := range st.Sessions {
@@ -97,7 +97,7 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
-	if newEdits(dir).lost() { // transcripts are read for them again
+	if newEdits(dir).areLost() { // transcripts are read for them again
 		for _, k := range st.Sessions {
 			k.Kept = 0
 		}
@@ -111,7 +111,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	fresh.Others, fresh.Known = st.Others, st.Known
 	var err error
 	for _, from := range []*state{st, fresh} {
-		if from.far(ctx, repo, tips, most) {
+		if from.isFarBehind(ctx, repo, tips, most) {
 			return nil, ErrBehind
 		}
 		if err = from.follow(ctx, repo, tips); err == nil {
@@ -134,8 +134,8 @@ func Follow(ctx context.Context, repo *git.Repo, dir string) error {
 	return st.save(dir)
 }
 
-// far reports whether more than most commits are to be read. What can't be read is for follow to tell.
-func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
+// isFarBehind reports whether more than most commits are to be read. What can't be read is for follow to tell.
+func (st *state) isFarBehind(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
 	n := 0
 	for _, err := range repo.Newest(ctx, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
 		if n++; err != nil || most == 0 || n > most {
@@ -222,18 +222,18 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		}
 		all.Join(e)
 	}
-	st.hear(repo, all)
+	st.applyRest(repo, all)
 	return nil
 }
 
-// hear takes in what an entry says beside the content of sessions.
-func (st *state) hear(repo *git.Repo, all session.Entry) {
+// applyRest takes in what an entry says beside the content of sessions.
+func (st *state) applyRest(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
 		now := shaKey(r.New)
-		st.Rewrites[now] = put(st.Rewrites[now], shaKey(r.Old))
+		st.Rewrites[now] = insertSorted(st.Rewrites[now], shaKey(r.Old))
 	}
 	for _, w := range all.Wrote {
-		st.Wrote = put(st.Wrote, wroteKey(w))
+		st.Wrote = insertSorted(st.Wrote, wroteKey(w))
 	}
 	st.applyNotes(all)
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
@@ -242,26 +242,26 @@ func (st *state) hear(repo *git.Repo, all session.Entry) {
 		if code, err := repo.Commit(git.OID(cp.GitSHA)); err == nil {
 			made = code.Committer.When
 		}
-		st.settle(all, made)
+		st.takeOffPending(all, made)
 	}
 }
 
-// put adds to a sorted list what is not there.
-func put[T cmp.Ordered](sorted []T, v T) []T {
+// insertSorted adds to a sorted list what is not there.
+func insertSorted[T cmp.Ordered](sorted []T, v T) []T {
 	if i, found := slices.BinarySearch(sorted, v); !found {
 		return slices.Insert(sorted, i, v)
 	}
 	return sorted
 }
 
-// plan takes in an entry that is yet to be appended.
-func (st *state) plan(repo *git.Repo, e session.Entry) error {
+// applyPlanned takes in an entry that is yet to be appended.
+func (st *state) applyPlanned(repo *git.Repo, e session.Entry) error {
 	for _, s := range e.Sessions {
 		if err := st.applySession(repo, s, ""); err != nil {
 			return err
 		}
 	}
-	st.hear(repo, e)
+	st.applyRest(repo, e)
 	return nil
 }
 
@@ -339,7 +339,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		if t.Content == session.Scrubbed && t.TS.After(k.Scrubbed) {
 			k.Scrubbed = t.TS
 		}
-		k.silence(t)
+		k.noteScrubbed(t)
 		k.Apart = k.Apart || t.Content == session.Elsewhere
 	}
 	k.Said = k.Said || len(s.Turns) > 0
@@ -362,8 +362,8 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 	return nil
 }
 
-// silence notes a turn that was scrubbed, and the next one that was not.
-func (k *ledgerSession) silence(t session.Turn) {
+// noteScrubbed notes a turn that was scrubbed, and the next one that was not.
+func (k *ledgerSession) noteScrubbed(t session.Turn) {
 	n := len(k.Silent)
 	switch scrubbed, open := t.Content == session.Scrubbed, n%2 == 1; {
 	case scrubbed && !open && t.Index == 0: // what was called before the first turn went with it
@@ -375,8 +375,8 @@ func (k *ledgerSession) silence(t session.Turn) {
 	}
 }
 
-// silent reports whether what the session did at a time was scrubbed.
-func (k *ledgerSession) silent(at time.Time) bool {
+// wasScrubbedAt reports whether what the session did at a time was scrubbed.
+func (k *ledgerSession) wasScrubbedAt(at time.Time) bool {
 	for pair := range slices.Chunk(k.Silent, 2) {
 		if !at.Before(pair[0]) && (len(pair) == 1 || at.Before(pair[1])) {
 			return true
@@ -394,9 +394,9 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// settle notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
+// takeOffPending notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
 // they edited after the code commit was made.
-func (st *state) settle(e session.Entry, made time.Time) {
+func (st *state) takeOffPending(e session.Entry, made time.Time) {
 	held := map[string]bool{}
 	for _, f := range e.Checkpoint.Files {
 		held[f.Path], held[f.OldPath] = true, true
@@ -409,7 +409,7 @@ func (st *state) settle(e session.Entry, made time.Time) {
 		linked[l.Session] = true
 	}
 	for id := range linked {
-		if k := st.named(id); k != nil {
+		if k := st.sessionByID(id); k != nil {
 			k.Said = false
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.Before(made, edited) })
 		}

@@ -18,12 +18,12 @@ type Excluded struct {
 // Span is From ≤ t < To; a zero To is still open.
 type Span struct{ From, To time.Time }
 
-// touched reports whether a moment from a to b, inclusive, lies in one of the spans.
-func (w Excluded) touched(a, b time.Time) bool {
+// overlaps reports whether a moment from a to b, inclusive, lies in one of the spans.
+func (w Excluded) overlaps(a, b time.Time) bool {
 	return slices.ContainsFunc(w.Spans, func(s Span) bool { return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To)) })
 }
 
-func (w Excluded) paused(t time.Time) bool { return w.touched(t, t) }
+func (w Excluded) paused(t time.Time) bool { return w.overlaps(t, t) }
 
 func (w Excluded) forgot(source string, p transcript.Part) bool {
 	return slices.ContainsFunc(w.Sessions, func(n session.NativeRef) bool {
@@ -31,18 +31,18 @@ func (w Excluded) forgot(source string, p transcript.Part) bool {
 	})
 }
 
-// leave takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
+// remove takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
 // is when the transcript was written last.
-func (w Excluded) leave(source string, doc *transcript.Document, last, until time.Time) {
+func (w Excluded) remove(source string, doc *transcript.Document, last, until time.Time) {
 	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.forgot(source, p) })
 	for i := range doc.Sessions {
-		w.silence(&doc.Sessions[i], last, until)
+		w.removePaused(&doc.Sessions[i], last, until)
 	}
 }
 
-// silence takes the turns of a span out of a session, the calls behind them, and calls that may have been made in it: these have no time of their own, but
+// removePaused takes the turns of a span out of a session, the calls behind them, and calls that may have been made in it: these have no time of their own, but
 // that of the turns around them.
-func (w Excluded) silence(p *transcript.Part, last, until time.Time) {
+func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 	if len(w.Spans) == 0 {
 		return
 	}
@@ -54,7 +54,7 @@ func (w Excluded) silence(p *transcript.Part, last, until time.Time) {
 		if i+1 < len(p.Turns) {
 			end = p.Turns[i+1].TS
 		}
-		quiet[i+1] = w.touched(t.TS, end)
+		quiet[i+1] = w.overlaps(t.TS, end)
 		if at[i] = len(turns) - 1; !w.paused(t.TS) {
 			at[i] = len(turns)
 			t.Index = len(turns)
@@ -68,7 +68,7 @@ func (w Excluded) silence(p *transcript.Part, last, until time.Time) {
 	if last.IsZero() {
 		last = first
 	}
-	quiet[0] = w.touched(last, first)
+	quiet[0] = w.overlaps(last, first)
 	calls := p.ToolCalls[:0:0]
 	for _, c := range p.ToolCalls {
 		if i := min(c.Turn, len(p.Turns)-1); !quiet[i+1] {
@@ -87,13 +87,13 @@ func (w Excluded) silence(p *transcript.Part, last, until time.Time) {
 		}
 	}
 	p.Turns, p.ToolCalls = turns, calls
-	if w.touched(last, until) { // a title that the agent gave may speak of it
-		w.entitle(p)
+	if w.overlaps(last, until) { // a title that the agent gave may speak of it
+		w.retitle(p)
 	}
 }
 
-// entitle gives a session the title of what is left of it.
-func (w Excluded) entitle(p *transcript.Part) {
+// retitle gives a session the title of what is left of it.
+func (w Excluded) retitle(p *transcript.Part) {
 	p.Title, p.TitleKind = "", transcript.TitleNone
 	if i := session.TitleTurn(p.Turns); i >= 0 {
 		p.Title, p.TitleKind = session.PromptTitle(p.Turns[i].Content), transcript.TitlePrompt

@@ -53,7 +53,7 @@ func TestWithout(t *testing.T) {
 			part.Turns, part.ToolCalls = append([]session.Turn(nil), all.Turns...), append([]session.ToolCall(nil), all.ToolCalls...)
 			part.Edits, part.Outputs = append([]transcript.Edit(nil), all.Edits...), append([]transcript.Output(nil), all.Outputs...)
 			doc := transcript.Document{Sessions: []transcript.Part{part}}
-			test.without.leave("x", &doc, test.last, test.until)
+			test.without.remove("x", &doc, test.last, test.until)
 			if len(doc.Sessions) == 0 {
 				if test.calls != nil {
 					t.Error("the session is gone")
@@ -102,7 +102,7 @@ func TestWithoutGoesOn(t *testing.T) {
 		doc := transcript.Document{Sessions: []transcript.Part{{Session: session.Session{
 			ToolCalls: []session.ToolCall{{Turn: -1, Cmd: "make"}}, Turns: []session.Turn{{Role: session.RoleHuman, TS: at(25), Content: "go on"}},
 		}}}}
-		pause.leave("x", &doc, test.last, at(26))
+		pause.remove("x", &doc, test.last, at(26))
 		if got := len(doc.Sessions[0].ToolCalls); got != test.kept {
 			t.Errorf("%s: %d calls, want %d", name, got, test.kept)
 		}

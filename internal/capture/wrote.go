@@ -44,7 +44,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 				g.out.Warnings = append(g.out.Warnings, err)
 			}
 		}
-		edits := g.before(c, g.edits.of(ch.Path))
+		edits := g.before(c, g.edits.ofPath(ch.Path))
 		if len(edits) == 0 {
 			continue
 		}
@@ -107,7 +107,7 @@ func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribut
 func (g *collector) scrubbed(e attribution.Edit) bool {
 	id := e.Session
 	for range maxNames {
-		if k := g.st.named(id); k != nil && k.silent(e.At) {
+		if k := g.st.sessionByID(id); k != nil && k.wasScrubbedAt(e.At) {
 			return true
 		}
 		if id = g.originOf(id); id == "" {
@@ -141,7 +141,7 @@ func (g *collector) originOf(id string) string {
 	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == id }); i >= 0 && g.fresh[i].ForkedFrom != "" {
 		return g.fresh[i].ForkedFrom
 	}
-	if k := g.st.named(id); k != nil {
+	if k := g.st.sessionByID(id); k != nil {
 		return k.ForkedFrom
 	}
 	return ""
@@ -164,8 +164,8 @@ func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attrib
 	return out
 }
 
-// unsaid leaves out what the ledgers say already.
-func (st *state) unsaid(all []session.Wrote) []session.Wrote {
+// unrecorded leaves out what the ledgers say already.
+func (st *state) unrecorded(all []session.Wrote) []session.Wrote {
 	return slices.DeleteFunc(all, func(w session.Wrote) bool {
 		_, said := slices.BinarySearch(st.Wrote, wroteKey(w))
 		return said
@@ -201,7 +201,7 @@ func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) 
 	if l.again {
 		hide = nil
 	}
-	out, all, err := g.since(ctx, tips, hide, g.began(), l.most)
+	out, all, err := g.commitsSince(ctx, tips, hide, g.earliestStart(), l.most)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) 
 		} else {
 			tips = history.Heads(g.Repo)
 		}
-		late, _, err := g.since(ctx, tips, nil, g.news.Truncate(time.Second), most)
+		late, _, err := g.commitsSince(ctx, tips, nil, g.news.Truncate(time.Second), most)
 		if err != nil {
 			return nil, err
 		}
@@ -246,8 +246,8 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool)
 	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
 }
 
-// since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
-func (g *collector) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
+// commitsSince are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
+func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
 	for c, err := range g.Repo.Newest(ctx, tips, hide) {
 		switch {
 		case errors.Is(err, git.ErrNotFound): // a gap in the history
@@ -264,8 +264,8 @@ func (g *collector) since(ctx context.Context, tips, hide []git.OID, from time.T
 	return out, true, ctx.Err()
 }
 
-// began is when the first of all sessions did.
-func (g *collector) began() time.Time {
+// earliestStart is when the first of all sessions did.
+func (g *collector) earliestStart() time.Time {
 	first := g.now
 	for _, k := range g.st.Sessions {
 		if k.First.Before(first) {
