@@ -98,7 +98,8 @@ func (r removals) applyTo(ctx context.Context, repo *git.Repo, tip git.OID) (git
 	return w.rewriteHistory(ctx, tip)
 }
 
-// currentSegments are the segments that stand in the place of an entry's. A blob that is not here replaces nothing.
+// currentSegments are the segments that stand in the place of an entry's. A blob that is no segment, or is not here, replaces nothing: it may
+// be any file of the user's, whose ID somebody knows.
 func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Segment {
 	if len(by) == 0 {
 		return held
@@ -114,7 +115,7 @@ func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Seg
 		id := git.OID(one.Blob)
 		if id == "" {
 			delete(blobs, one.Segment)
-		} else if _, err := repo.BlobSize(id); err == nil {
+		} else if _, err := ReadSegment(repo, id); err == nil {
 			blobs[one.Segment] = id
 		}
 	}

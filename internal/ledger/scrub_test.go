@@ -404,6 +404,31 @@ func TestScrubsReachTheOtherMachine(t *testing.T) {
 	}
 }
 
+// What somebody pushes to one's own ledger can put neither another file of the user's into it, nor anything anywhere but among its segments.
+func TestRemovalsAreHostile(t *testing.T) {
+	_, clones := machines(t, 2)
+	a, b := clones[0], clones[1]
+	base := add(t, a.own(), note(t, 1, morning))
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+	add(t, b.own(), note(t, 2, morning.Add(time.Hour)))
+	private := string(b.blob("a file of the user's"))
+	held := since(t, a.repo(), base)[1].Segments[0].Path
+	outside := strings.Replace(held, "segments/", "segments/../", 1)
+	add(t, a.own(), record(t, session.Entry{Removals: []session.Removal{
+		{Segment: held, Blob: private, TS: morning}, {Segment: outside, Blob: private, TS: morning}, {Segment: outside, TS: morning},
+	}}, "scrub", morning.Add(time.Minute)))
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+tracking)
+	taken, err := b.own().Adopt(t.Context(), "origin")
+	if err != nil || len(taken.Refused) > 0 {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	harness.Equal(t, "notes", []int{1, 2}, all(t, b.repo(), taken.Own))
+	if strings.Contains(b.git("rev-list", "--objects", "--no-object-names", ref), private) {
+		t.Error("the ledger leads to the user's file")
+	}
+	b.fsck()
+}
+
 // Who appends at the same time loses nothing, and the text does not come back.
 func TestLongScrubWhileOthersAppend(t *testing.T) {
 	s := newStore(t)
