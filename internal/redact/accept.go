@@ -10,7 +10,7 @@ import (
 // takes reports whether what stands there is the value of the name.
 func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	v := w.t[lo:hi]
-	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && lookOf(v, true) < drawn || w.about && t < sure {
+	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && lookOf(v, true) < drawn {
 		return false
 	}
 	if !quoted && strings.HasPrefix(v, "--") && Wordy(v) { // a flag
@@ -56,7 +56,7 @@ func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
 	case (t <= said || w.kind != password && w.kind != numeral && t < sure) && isConstant(v):
 	case w.kind == key && (isSumForm(v) || prefixedSum(v) || strings.ContainsAny(v, "/.") && (hasWordPart(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:]))):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
-	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"), w.loose && t == said && !unsaid(v):
+	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"):
 	case isSumForm(v) && (t == near || t == said && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
 	case w.kind != password && w.kind != numeral && digits && strings.Trim(v, digitSet) == "" && len(v) < 16:
 	default:
@@ -80,8 +80,8 @@ func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {
 	case lo > 1 && w.t[lo-1] == '[' && (isWordByte(w.t[lo-2]) || w.t[lo-2] == ')' || w.t[lo-2] == ']'): // an index
 	case (name || dotted) && Wordy(v) && t < sure && (aboutItself(v) || w.depth > 0): // tells about secrets, or is a parameter
 	case dotted && (w.depth > 0 || t >= given && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && t == near) && !madeUp(v):
-	case t >= given && l <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && madeUp(v) && !aboutItself(v) && w.setsInLine(lo):
-		return !w.endsValue(hi)
+	case t >= given && l <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !aboutItself(v) && w.setsInLine(lo):
+		return rest != "" && rest[0] != ';' && !w.endsValue(hi)
 	case t >= given && l <= marked && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
 		plainName := name && (!digits || strings.Trim(v, digitSet) == v[:len(v)-1] || strings.Contains(v, "_") && Wordy(v))

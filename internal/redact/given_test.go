@@ -14,6 +14,7 @@ func TestGiven(t *testing.T) {
 		// files of settings
 		"tacacs-server key Steck-Ruebe4":                                                "Steck-Ruebe4",
 		"[relay]\nsmtp_user = crow\nsmtp_pass = nebelKraehe":                            "nebelKraehe",
+		"password: Tarragon77x;":                                                        "Tarragon77x",
 		"User: crow\nPass: moorleiche":                                                  "moorleiche",
 		`<property name="db.password">moorleiche</property>`:                            "moorleiche",
 		"<password><![CDATA[Moor<Huhn&Reh]]></password>":                                "Huhn",

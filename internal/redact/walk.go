@@ -68,9 +68,6 @@ func (s *scanner) foundAndAlike(lo, hi int, n name) {
 	for range maxRows {
 		s.found(lo, hi, rule, n.at)
 		next := skip(s.t, hi, " ,;&\"'`")
-		if strings.HasPrefix(s.t[next:], "and ") || strings.HasPrefix(s.t[next:], "und ") {
-			next += len("and ")
-		}
 		if next < len(s.t) && s.t[next] == '\n' {
 			next = skip(s.t, next+1, " -*>\"'`")
 			if end := skip(s.t, next, digitSet); end-next <= 2 && strings.HasPrefix(s.t[end:], ". ") {
@@ -114,8 +111,6 @@ type walk struct {
 	tight   bool // without a space before or behind it
 	comma   bool // a comma was passed
 	quoted  bool // a quote was passed right behind the name
-	loose   bool // a short word ties that may be a preposition
-	about   bool // the last word tells what the name is about: "the key commit: …"
 	depth   int  // of brackets
 }
 
@@ -135,12 +130,6 @@ func (s *scanner) behind(n name) (lo, hi int) {
 		}
 	}
 	w.i = skip(s.t, w.i, ")]*_")
-	if w.i < len(s.t) && w.i == n.end && strings.IndexByte("/\\@.", s.t[w.i]) >= 0 {
-		return 0, 0
-	}
-	if n.flag {
-		w.tie = sure
-	}
 	for end := min(len(s.t), n.end+maxReach); w.i < end && w.words < maxWords; {
 		from := w.i
 		lo, hi, done := w.step()
@@ -176,14 +165,11 @@ func (w *walk) step() (lo, hi int, done bool) {
 			return w.element()
 		}
 		return 0, 0, false
-	case c == '\'' && w.i > 0 && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]) && !w.signed: // an apostrophe
 	case quoteAt(w.t, w.i), c == 'q' || c == '%' || c == '~':
 		if lo, hi, closed := quotedAt(w.t, w.i); closed || quoteAt(w.t, w.i) {
 			return w.literal(lo, hi, closed)
 		}
 		return w.token()
-	case c == '{' && w.depth > 0: // an object among arguments
-		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
 	case c == '>' && w.words == 0 && w.i > 0 && quoteAt(w.t, w.i-1): // an attribute has named it
 		w.i, w.tie, w.tight = w.i+1, given, true
 		return w.element()
@@ -193,26 +179,14 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return 0, 0, true
 	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == occasion): // "bob / …"
 		w.tie = sure
-	case strings.IndexByte(".!?", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
-		if c != '?' {
-			return 0, 0, true
-		}
-		w.tie = max(w.tie, said)
+	case strings.IndexByte(".!", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
+		return 0, 0, true
 	case c == ',' && (w.quoted || isUpper(w.t[w.end-1]) && !w.weak) && w.words == 0:
 		w.tie = max(w.tie, handed)
 	case (c == '|' || c == '\t') && w.words == 0:
 		w.tie = max(w.tie, given)
-	case c == '(' || c == '[' || c == '{':
-		if c != '(' || w.t[w.i-1] != ' ' || w.signed || w.words < 2 { // no aside
-			w.depth++
-		}
-		if w.words == 0 {
-			w.tie = max(w.tie, said)
-		}
-	case c == ')' || c == ']':
-		if w.depth--; w.depth < 0 && w.signed || w.depth == 0 && w.kind == occasion {
-			return 0, 0, true
-		}
+	case c == '(' && w.words < 2: // no aside
+		w.depth++
 	case c == ',':
 		w.tie, w.comma, w.words = near, true, w.words+1
 	case alnumeric(c) || c >= utf8.RuneSelf || strings.IndexByte("!#$%&^+~@*.-_/\\", c) >= 0:
@@ -227,9 +201,8 @@ var yamlTag = lazy.Expr(`^[!&][a-z_!][\w-]* `)
 
 // sign passes the sign up to k, and reports whether it gives this name a value.
 func (w *walk) sign(k int) bool {
-	again := w.signed && w.words > 0 && w.tie < given
-	if w.about || again && (w.words > 4 || w.t[k-1] != '=') || w.quoted && w.words > 0 || w.comma && (w.kind == key || w.t[k-1] != ':' || w.signed || strings.HasSuffix(w.t[:w.i], "\"")) {
-		return false // the next name's
+	if w.comma && (w.signed || w.t[k-1] != ':') { // the next name's
+		return false
 	}
 	w.tight = k < len(w.t) && w.t[k-1] == '=' && w.t[k] > ' ' && w.t[w.i-1] > ' '
 	w.i, w.tie, w.signed = k, max(w.tie, given), true
@@ -240,7 +213,7 @@ func (w *walk) sign(k int) bool {
 // sentence that goes on.
 func (w *walk) newline() (lo, hi int, done bool) {
 	line := w.t[lineOf(w.t, w.lo, w.lo, maxReach).lo:w.i]
-	if (w.tie >= said || w.words == 0 && heads(line) || isPrompt(line)) && (!w.weak || w.signed || w.kind == numeral && heads(strings.TrimRight(line, ":"))) {
+	if w.tie >= said || w.words == 0 && heads(line) || strings.HasPrefix(line, "$ ") {
 		if lo, hi := w.nextLine(w.i, w.kind); lo < hi {
 			return lo, hi, true
 		}
@@ -258,16 +231,14 @@ func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
 		return 0, 0, false
 	}
 	v := w.t[lo:hi]
-	if n := strings.IndexByte(v[:min(len(v), 10)], ' '); n > 0 && schemes[lower(v[:n])] {
-		lo += n + 1
-	} else if n := userBefore(v); n < len(v) {
+	if n := userBefore(v); n < len(v) {
 		lo += n
 	}
 	t := w.tie
 	switch {
 	case w.signed && w.words == 0 && t >= given:
 		t = sure
-	case w.words == 0 && !w.comma && !w.signed, w.depth > 0 && w.words == 0 && t >= said:
+	case w.words == 0 && !w.comma && !w.signed:
 		t = max(t, said)
 	case w.depth > 0 || w.signed:
 		t = max(t, handed)
@@ -275,18 +246,10 @@ func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
 	if w.takes(lo, hi, t, true) {
 		return lo, hi, true
 	}
-	if w.quoted && w.signed && w.depth == 0 && w.words == 0 {
-		return 0, 0, true // the value of another kind
-	}
-	if w.i = hi + 1; w.words == 0 && w.signed {
-		w.words++
-	}
+	w.i = hi + 1
 	w.strings++
 	return 0, 0, w.strings == maxStrings
 }
-
-// schemes stand before credentials in one string.
-var schemes = setOf("bearer basic token apikey key digest oauth") //nolint:gochecknoglobals // read-only
 
 // element is what stands up to the end of an element of XML.
 func (w *walk) element() (lo, hi int, done bool) {
@@ -315,17 +278,11 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i++
 		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
 	}
-	if quoteAt(w.t, hi) && hi-lo <= 2 && !copulas[w.t[lo:hi]] { // b"…"
-		w.i = hi
-		return 0, 0, false
-	}
 	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
 		return 0, 0, true // the next flag
 	}
-	if n := userBefore(w.t[lo:hi]); n > 0 && n < hi-lo {
-		if lo += n; w.kind == token || w.kind == occasion && w.tie >= said {
-			w.kind = password
-		}
+	if n := userBefore(w.t[lo:hi]); n < hi-lo {
+		lo += n
 	}
 	t := w.tie
 	switch {
@@ -342,21 +299,10 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i = hi
 		return 0, 0, false
 	}
-	if w.signed && hi < len(w.t) && strings.IndexByte("=:", w.t[hi]) >= 0 {
-		return 0, 0, true
-	}
 	w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
-	if w.tie >= said && strings.HasSuffix(v, "(") && quoteAt(w.t, hi) { // Some("…")
-		w.i, w.tie = hi, said
-		return 0, 0, false
-	}
-	if n := strings.IndexAny(v, "=:"); n > 0 && v[0] != '$' && !strings.HasPrefix(v[n:], "://") && !w.signed && !hasDigit(v[:n]) {
-		hi = lo + n
-		v = w.t[lo:hi]
-	}
 	w.i = hi
 	w.skipWord(v)
-	return 0, 0, w.about && w.tie >= said
+	return 0, 0, false
 }
 
 // skipWord passes a word, which ties or loosens.
@@ -365,26 +311,16 @@ func (w *walk) skipWord(v string) {
 	last, _ := utf8.DecodeLastRuneInString(v)
 	switch {
 	case copulas[low] || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
-		if !w.about {
-			w.tie, w.loose = max(w.tie, said), false
-		}
-		return
-	case w.foreign && w.tie == near && utf8.RuneCountInString(low) <= 4:
-		w.tie, w.loose = said, true
-	case low == "a" || low == "an": // what follows is called so
-		w.loose = true
+		w.tie = max(w.tie, said)
 	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
 	case w.tie >= said && w.tie < sure:
 		w.tie = near
 		w.words++
-	case w.words == 0 && low == w.low[w.at.lo:w.at.hi] && w.tie < said: // the next one
+	case w.words == 0 && isSecretName[low] && w.tie < said: // which has a value of its own
 		w.words = maxWords
-	case isSecretName[low]: // which has a value of its own
-		w.words += 3
 	default:
 		w.words++
 	}
-	w.about = aboutSecrets[low]
 }
 
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
@@ -395,7 +331,7 @@ func (w *walk) asValue() (lo, hi int) {
 	}
 	w.work += len(rest)
 	m := valueKey.FindStringIndex(rest)
-	if m == nil || strings.Contains(rest[:m[0]], "}") || strings.Count(rest[:m[0]], "{") > 1 || strings.Contains(rest[:m[0]], "name") {
+	if m == nil {
 		return 0, 0
 	}
 	v := walk{name: w.name, scanner: w.scanner, i: skip(w.t, w.end+m[1], " "), tie: given, signed: true}
@@ -430,23 +366,16 @@ func (s *scanner) ahead(n name) (int, int) {
 		}
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
-		if isLower(v[0]) && letters(v) && lower(v) == v { // a word of the sentence
-			hi = lo
-			continue
-		}
 		tied := b < hi || backward.MatchString(between) // another script follows
 		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
 		if n.kind != password && !tied {
 			hi = lo
 			continue
 		}
-		if !prose(between) && !quoted {
-			break
-		}
 		l, want := lookOf(v, quoted), odd
 		if tied {
 			want = max(marked, least[n.kind][said])
-		} else if !unsaid(v) || Wordy(v) && compound(v) {
+		} else if Wordy(v) && compound(v) {
 			want = never
 		}
 		if l >= want && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
@@ -479,7 +408,6 @@ func (s *scanner) nextLine(i int, k kind) (int, int) {
 			}
 			return 0, 0
 		}
-		lo += userBefore(t[lo:hi])
 		v := t[lo:hi]
 		if k == numeral && isPIN(v) || lookOf(v, true) >= max(least[k][given], marked) && !strings.ContainsAny(v, "(,:") {
 			return lo, hi
@@ -500,12 +428,6 @@ func lineRest(t string, i int) string {
 // heads reports whether a line holds nothing but a name.
 func heads(line string) bool {
 	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
-}
-
-// isPrompt reports whether a line begins as a command does that somebody typed.
-func isPrompt(line string) bool {
-	line = line[:min(len(line), 40)]
-	return strings.HasPrefix(line, "$ ") || strings.Contains(line, "$ ") && !strings.Contains(line, "= ") || strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "% ") || strings.Contains(line, ":~# ")
 }
 
 // printed is a detector of what a command prints that makes or decodes a secret, or takes it out of a store.
