@@ -54,35 +54,24 @@ func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
 // Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
 func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	out := []Change{}
-	if err := r.diffFolders("", older, newer, &out); err != nil {
-		return nil, fmt.Errorf("git: diff: %w", err)
-	}
-	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
-	return out, nil
-}
-
-// diffFolders compares two folders, which trees list in one order: under one name both have a folder, or none has.
-func (r *Repo) diffFolders(prefix string, older, newer OID, out *[]Change) error {
-	if older == newer {
-		return nil
-	}
-	return pairs(r.entries(older), r.entries(newer), func(before, after TreeEntry) error {
-		path := prefix + cmp.Or(before.Name, after.Name)
-		if before.IsDir() || after.IsDir() {
-			return r.diffFolders(path+"/", before.ID(), after.ID(), out)
-		}
+	err := r.unbounded().differ(older, newer, "", func(path string, before, after TreeEntry) (into bool, err error) {
 		c := Change{Path: path, Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
 		switch {
-		case before == after:
-			return nil
+		case before.IsDir() || after.IsDir():
+			return true, nil
 		case before.Name == "":
 			c.Kind = "A"
 		case after.Name == "":
 			c.Kind = "D"
 		}
-		*out = append(*out, c)
-		return nil
+		out = append(out, c)
+		return false, nil
 	})
+	if err != nil {
+		return nil, fmt.Errorf("git: diff: %w", err)
+	}
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return out, nil
 }
 
 // follow makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.

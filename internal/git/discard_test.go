@@ -115,7 +115,7 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	tree := repos.Must(r.Commit(id))(t).Tree
 	var held []bool
 	for _, path := range []string{"a/b", "a", "a/c", "b", "a/b/c", ""} {
-		held = append(held, repos.Must(trees.At(tree, path, git.TreeEntry.IsFile))(t) != "")
+		held = append(held, repos.Must(trees.File(tree, path))(t) != "")
 	}
 	if !slices.Equal(held, []bool{true, false, false, false, false, false}) {
 		t.Errorf("holds: %v", held)

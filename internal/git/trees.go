@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -19,21 +17,25 @@ var ErrMalformed = errors.New("malformed or too large")
 // 130,000 entries.
 const maxTree = 8 << 20
 
-// Trees reads trees that somebody else may have made, within bounds: a few objects can
+// Trees reads trees. Those that somebody else may have made it reads within bounds: a few objects can
 // describe more files than any machine holds.
 //
 // What two comparisons that follow each other both need is read once.
 type Trees struct {
 	repo      *Repo
-	left      int // bytes of trees that may still be looked at
+	bounded   bool
+	left      int // bytes of trees that may still be looked at, where it is bounded
 	now, last map[OID]string
 	named     map[OID]map[string]TreeEntry
 }
 
 // Trees is a reader that may look at so many bytes of trees.
 func (r *Repo) Trees(bytes int) *Trees {
-	return &Trees{repo: r, left: bytes, now: map[OID]string{}, named: map[OID]map[string]TreeEntry{}}
+	return &Trees{repo: r, bounded: true, left: bytes, now: map[OID]string{}, named: map[OID]map[string]TreeEntry{}}
 }
+
+// unbounded is a reader of trees of the user's own, however large.
+func (r *Repo) unbounded() *Trees { return &Trees{repo: r, now: map[OID]string{}} }
 
 // Allow lets the reader look at more bytes.
 func (t *Trees) Allow(bytes int) { t.left += bytes }
@@ -50,38 +52,74 @@ type Entry struct {
 // read within the bounds, are ErrMalformed; an object that is not here is ErrNotFound.
 func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entry, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	o, err := t.child(older, folder, TreeEntry.IsDir)
+	o, err := t.folder(older, folder)
 	if err != nil {
 		return nil, err
 	}
-	n, err := t.child(newer, folder, TreeEntry.IsDir)
+	n, err := t.folder(newer, folder)
 	if err != nil {
 		return nil, err
 	}
-	d := difference{trees: t, limit: limit}
-	if err := d.descend(o, n, folder+"/", depth); err != nil {
-		return nil, err
-	}
-	return d.out, nil
+	return t.added(o, n, folder+"/", depth, limit)
 }
 
 // All lists the files of a tree at any depth, in its order, with the bounds of Added. A link or another repository counts as a file.
 func (t *Trees) All(tree OID, limit int) ([]Entry, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	d := difference{trees: t, limit: limit}
-	err := d.descend("", tree, "", anyDepth)
-	return d.out, err
+	return t.added("", tree, "", anyDepth, limit)
 }
 
 // anyDepth is below every folder.
 const anyDepth = -1
+
+func (t *Trees) added(older, newer OID, prefix string, depth, limit int) (out []Entry, err error) {
+	above := strings.Count(prefix, "/")
+	err = t.differ(older, newer, prefix, func(path string, before, after TreeEntry) (into bool, err error) {
+		below := depth - strings.Count(path, "/") + above // how many folders deeper files are looked for
+		switch {
+		case after.Name == "":
+			return false, nil
+		case after.IsDir() && (depth == anyDepth || below > 0):
+			return true, nil
+		case depth != anyDepth && (below > 0 || !after.IsFile()), before.Name != "":
+			return false, nil
+		case len(out) == limit:
+			return false, fmt.Errorf("git: more than %d new files below %q: %w", limit, prefix, ErrMalformed)
+		}
+		out = append(out, Entry{Path: path, OID: after.ID()})
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// differ hands on what is not the same in two trees, with the zero entry where one has nothing. The answer is whether to look into a folder:
+// trees list in one order, so under one name both have a folder, or none has.
+func (t *Trees) differ(older, newer OID, prefix string, each func(path string, before, after TreeEntry) (into bool, err error)) error {
+	if older == newer {
+		return nil
+	}
+	return pairs(t.entries(older), t.entries(newer), func(before, after TreeEntry) error {
+		if before == after {
+			return nil
+		}
+		path := prefix + cmp.Or(before.Name, after.Name)
+		into, err := each(path, before, after)
+		if err != nil || !into {
+			return err
+		}
+		return t.differ(before.ID(), after.ID(), path+"/", each)
+	})
+}
 
 // Last is the name that comes last of those that lie exactly depth folders below a folder
 // of a tree and that pass, "" when there is none. Only names that pass are looked into, with
 // their path below the folder.
 func (t *Trees) Last(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	top, err := t.child(tree, folder, TreeEntry.IsDir)
+	top, err := t.folder(tree, folder)
 	if err != nil {
 		return "", err
 	}
@@ -109,63 +147,39 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 	return "", all.err
 }
 
-// At is the object at a slash-separated path of a tree, where its entry fits (TreeEntry.IsFile); "" where there is none.
-func (t *Trees) At(tree OID, path string, fits func(TreeEntry) bool) (OID, error) {
+// File is the file at a slash-separated path of a tree; "" where there is none.
+func (t *Trees) File(tree OID, path string) (OID, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	for {
-		name, rest, below := strings.Cut(path, "/")
-		if !below {
-			return t.child(tree, name, fits)
-		}
-		sub, err := t.child(tree, name, TreeEntry.IsDir)
-		if err != nil || sub == "" {
-			return "", err
-		}
-		tree, path = sub, rest
+	e, err := t.at(tree, path)
+	if !e.IsFile() {
+		return "", err
 	}
+	return e.ID(), err
 }
 
-// child is At for a name at the top of a tree.
-func (t *Trees) child(tree OID, name string, fits func(TreeEntry) bool) (OID, error) {
+// folder is one at the top of a tree; "" where there is none.
+func (t *Trees) folder(tree OID, name string) (OID, error) {
+	e, err := t.at(tree, name)
+	if !e.IsDir() {
+		return "", err
+	}
+	return e.ID(), err
+}
+
+// at is the entry at a path of a tree; the zero one where there is none.
+func (t *Trees) at(tree OID, path string) (TreeEntry, error) {
+	name, rest, below := strings.Cut(path, "/")
 	all := t.entries(tree)
 	for all.next() {
-		if all.entry.Name == name && fits(all.entry) {
-			return all.entry.ID(), nil
+		switch e := all.entry; {
+		case e.Name != name || below && !e.IsDir():
+		case below:
+			return t.at(e.ID(), rest)
+		default:
+			return e, nil
 		}
 	}
-	return "", all.err
-}
-
-// difference is one comparison under way.
-type difference struct {
-	trees *Trees
-	limit int
-	out   []Entry
-}
-
-func (d *difference) descend(older, newer OID, prefix string, depth int) error {
-	if older == newer {
-		return nil
-	}
-	return pairs(d.trees.entries(older), d.trees.entries(newer), func(before, after TreeEntry) error {
-		if after.Name == "" {
-			return nil
-		}
-		return d.entry(before, after, prefix, depth)
-	})
-}
-
-func (d *difference) entry(before, e TreeEntry, prefix string, depth int) error {
-	switch {
-	case depth != 0 && e.IsDir():
-		return d.descend(before.ID(), e.ID(), prefix+e.Name+"/", depth-1)
-	case depth > 0 || depth == 0 && !e.IsFile() || before.Name != "":
-		return nil
-	case len(d.out) == d.limit:
-		return fmt.Errorf("git: more than %d new files below %q: %w", d.limit, prefix, ErrMalformed)
-	}
-	d.out = append(d.out, Entry{Path: prefix + e.Name, OID: e.ID()})
-	return nil
+	return TreeEntry{}, all.err
 }
 
 // entries reads a tree object; "" is the empty tree. A look at what was read before costs as
@@ -181,7 +195,7 @@ func (t *Trees) entries(id OID) treeEntries {
 	var err error
 	if !ok {
 		raw, err = t.read(id)
-	} else if len(raw) > t.left {
+	} else if t.bounded && len(raw) > t.left {
 		err = fmt.Errorf("git: tree %s: %w", id, ErrMalformed)
 	}
 	if err != nil {
@@ -190,12 +204,6 @@ func (t *Trees) entries(id OID) treeEntries {
 	t.left -= len(raw)
 	t.now[id] = raw
 	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}
-}
-
-// Names lists what a tree holds, sorted.
-func (t *Trees) Names(tree OID) ([]string, error) {
-	names, err := t.Named(tree)
-	return slices.Sorted(maps.Keys(names)), err
 }
 
 // Named are the entries of a tree by their names, for who asks for several. The map is the reader's.
@@ -217,14 +225,14 @@ func (t *Trees) Named(id OID) (map[string]TreeEntry, error) {
 
 // read reads a tree that is within the bounds.
 func (t *Trees) read(id OID) (string, error) {
-	kind, size, err := t.repo.store.header(id)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("git: tree %s: %w", id, err)
-	case kind != kindTree:
-		return "", fmt.Errorf("git: %s is no tree: %w", id, ErrMalformed)
-	case size > maxTree || size > uint64(max(t.left, 0)):
-		return "", fmt.Errorf("git: tree %s has %d bytes: %w", id, size, ErrMalformed)
+	if t.bounded {
+		_, size, err := t.repo.store.header(id)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("git: tree %s: %w", id, err)
+		case size > maxTree || size > uint64(max(t.left, 0)):
+			return "", fmt.Errorf("git: tree %s has %d bytes: %w", id, size, ErrMalformed)
+		}
 	}
 	raw, err := t.repo.read(id, kindTree)
 	return string(raw), err
@@ -233,7 +241,7 @@ func (t *Trees) read(id OID) (string, error) {
 // Tree yields the entries of a tree of the user's own, however large; "" is the empty one. An error is the last that it yields.
 func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 	return func(yield func(TreeEntry, error) bool) {
-		all := r.entries(id)
+		all := r.unbounded().entries(id)
 		for all.next() {
 			if !yield(all.entry, nil) {
 				return
@@ -245,38 +253,11 @@ func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 	}
 }
 
-// entries reads a tree of the user's own; an error is in its walk.
-func (r *Repo) entries(id OID) treeEntries {
-	if id == "" {
-		return treeEntries{}
-	}
-	raw, err := r.read(id, kindTree)
-	return treeEntries{tree: id, size: r.hash.Size, rest: string(raw), err: err}
-}
-
 // At is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
 // read.
 func (r *Repo) At(tree OID, path string) TreeEntry {
-	for {
-		name, rest, below := strings.Cut(path, "/")
-		e := r.entry(tree, name)
-		switch {
-		case !below:
-			return e
-		case !e.IsDir():
-			return TreeEntry{}
-		}
-		tree, path = e.ID(), rest
-	}
-}
-
-func (r *Repo) entry(tree OID, name string) TreeEntry {
-	for e, err := range r.Tree(tree) {
-		if err == nil && e.Name == name {
-			return e
-		}
-	}
-	return TreeEntry{}
+	e, _ := r.unbounded().at(tree, path)
+	return e
 }
 
 // TreeEntry is one entry of a tree object.

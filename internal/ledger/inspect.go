@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,11 +96,11 @@ func (l *Ledger) Astray() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	names, err := l.repo.Trees(treeBytes).Names(c.Tree)
+	entries, err := l.repo.Trees(treeBytes).Named(c.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(entries)), func(name string) bool {
 		return name == readmeFile || name == formatFile || name+"/" == segmentDir
 	}), nil
 }

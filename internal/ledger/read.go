@@ -46,7 +46,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 }
 
 func format(repo *git.Repo, tip git.Commit) (string, error) {
-	blob, err := repo.Trees(treeBytes).At(tip.Tree, formatFile, git.TreeEntry.IsFile)
+	blob, err := repo.Trees(treeBytes).File(tip.Tree, formatFile)
 	if err != nil {
 		return "", err
 	}
