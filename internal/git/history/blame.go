@@ -98,35 +98,27 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 		return Blame{}, &RangeError{file, len(text)}
 	}
 	out := Blame{From: from, To: to, Origins: make([]Origin, to-from+1), Text: text[from-1 : to]}
-	base, ok := c.CommittedAs(file)
-	if !ok {
+	if c.Commit() == "" || len(text) == 0 {
 		return out, nil
 	}
-	old, err := committedLines(r, c, file, base, now, unsaved != nil)
+	var options, revs []string
+	switch {
+	case !c.OfCommit():
+		options, err = c.Options()
+	case unsaved == nil: // else git takes HEAD, as it is a bare repository's
+		revs = []string{string(c.Commit())}
+	}
 	if err != nil {
 		return Blame{}, err
 	}
-	old = old[from-1 : to]
-	first, last := span(old)
-	if first == 0 {
+	origins, err := blame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
+	if errors.Is(err, git.ErrNotFound) { // it was never added
 		return out, nil
 	}
-	origins, err := blame(ctx, r, []string{string(c.Commit())}, base, [][2]int{{first, last}})
-	for i, line := range old {
-		out.Origins[i] = origins[line]
+	for i := range out.Origins {
+		out.Origins[i] = origins[from+i]
 	}
 	return out, err
-}
-
-// span is the first and the last of some lines; 0 stands for none.
-func span(lines []int) (first, last int) {
-	for _, n := range lines {
-		if n > 0 && (first == 0 || n < first) {
-			first = n
-		}
-		last = max(last, n)
-	}
-	return first, last
 }
 
 // linesOf are the lines of a file.
@@ -157,24 +149,6 @@ func blamable(c *worktree.Content, file string) ([]byte, error) {
 		return nil, fmt.Errorf("git: %q: %w", file, ErrBinary)
 	}
 	return text, nil
-}
-
-// committedLines tells which line of the commit each line of a file is; 0 for one that is not
-// committed.
-func committedLines(r *git.Repo, c *worktree.Content, file, base string, now []byte, unsaved bool) ([]int, error) {
-	out := make([]int, len(textLines(now)))
-	head := c.Committed(base)
-	if c.OfCommit() || !unsaved && c.Blob(file, func(id git.OID) bool { return id == head }) == head {
-		for i := range out {
-			out[i] = i + 1
-		}
-		return out, nil
-	}
-	before, err := r.Blob(head)
-	if err != nil {
-		return nil, err
-	}
-	return out, unchanged(worktree.UnixLines(before), worktree.UnixLines(now), git.SpacesCount, out)
 }
 
 // unchanged fills in which line of a text each line of another one is.

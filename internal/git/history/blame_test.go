@@ -216,8 +216,9 @@ func TestBlameOfWorkingTree(t *testing.T) {
 		{"a line before, one behind", "f", func(p *repos.Place) { p.Write("r/f", "new\n1\n2\n3\n4\nnew\n") }, "-cccc-"},
 		{"one in place of another", "f", func(p *repos.Place) { p.Write("r/f", "1\nnew\n3\n4\n") }, "c-cc"},
 		{"two gone", "f", func(p *repos.Place) { p.Write("r/f", "1\n4\n") }, "cc"},
-		{"without an end", "f", func(p *repos.Place) { p.Write("r/f", "1\n2\n3\n4") }, "ccc-"},
+		{"without an end", "f", func(p *repos.Place) { p.Write("r/f", "1\n2\n3\n4") }, "cccc"}, // as git blame -w
 		{"staged", "f", func(p *repos.Place) { p.Write("r/f", "1\n2\n3\n4\n5\n"); p.Git("r", "add", "f") }, "cccc-"},
+		{"other white space", "f", func(p *repos.Place) { p.Write("r/f", "1\n  2\nnew\n4\n") }, "cc-c"},
 		{"nothing left", "f", func(p *repos.Place) { p.Write("r/f", "new\n") }, "-"},
 		{"other ends of lines", "f", func(p *repos.Place) { p.Write("r/f", "1\r\nnew\r\n3\r\n") }, "c-c"},
 		{"not in git", "g", func(p *repos.Place) { p.Write("r/g", "1\n2\n") }, "--"},

@@ -42,7 +42,7 @@ func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines 
 	if known != "" {
 		revs = append(revs, "^"+string(known))
 	}
-	origins, err := blame(ctx, r, revs, file, asked)
+	origins, err := blame(ctx, r, nil, revs, file, nil, asked)
 	for i, n := range there {
 		out[i] = origins[n]
 	}
@@ -78,25 +78,32 @@ func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) 
 
 // blame asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
 // that came with what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other
-// commits than git does where a change can be told in several ways, and gives up where the history is cut.
-func blame(ctx context.Context, r *git.Repo, revs []string, file string, ranges [][2]int) (map[int]Origin, error) {
+// commits than git does where a change can be told in several ways, and gives up where the history is cut. Without a revision, it is the file in
+// the working tree that is asked of, or what it is to become, where options are those of its Content. It returns ErrNotFound for a file that git does not know.
+func blame(ctx context.Context, r *git.Repo, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)
-	ask := []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"}
+	ask := append(options, "-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file")
 	for _, lines := range ranges {
 		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
+	}
+	if unsaved != nil {
+		ask = append(ask, "--contents", "-")
 	}
 	what := slices.Concat(revs, []string{"--", file})
 	text, err := "", error(nil)
 	if name := lookedThrough(r); name != "" {
-		text, err = r.Run(ctx, slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
+		text, err = r.Feed(ctx, string(unsaved), slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
 	}
 	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
-		text, err = r.Run(ctx, slices.Concat(ask, what)...)
+		text, err = r.Feed(ctx, string(unsaved), slices.Concat(ask, what)...)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
+	}
+	if err != nil && strings.Contains(err.Error(), "no such path") {
+		err = git.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("git: blame %q: %w", file, err)
@@ -152,7 +159,7 @@ func readBlame(text string, cuts map[git.OID]bool) (map[int]Origin, error) {
 	}
 	for n, o := range out {
 		o.Path = named[o.Commit]
-		if out[n] = o; left[o.Commit] && !o.Cut {
+		if out[n] = o; left[o.Commit] && !o.Cut || strings.Trim(string(o.Commit), "0") == "" { // the latter is what nobody committed
 			delete(out, n)
 		}
 	}

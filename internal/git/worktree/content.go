@@ -185,7 +185,7 @@ func (c *Content) Text(file string) ([]byte, error) {
 		}
 		return os.ReadFile(c.at(file))
 	}
-	id := c.Committed(file)
+	id := c.committed(file)
 	if id == "" {
 		return nil, fmt.Errorf("git: %q in %s: %w", file, c.commit, git.ErrNotFound)
 	}
@@ -194,7 +194,7 @@ func (c *Content) Text(file string) ([]byte, error) {
 
 // CommittedAs is what the commit calls a file; false where it has none.
 func (c *Content) CommittedAs(file string) (string, bool) {
-	if c.Committed(file) != "" {
+	if c.committed(file) != "" {
 		return file, true
 	}
 	staged := c.staged()
@@ -226,9 +226,9 @@ func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 	return c.repo.At(c.tree, name).IsDir()
 }
 
-// Committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
+// committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
 // each of many; "" for none.
-func (c *Content) Committed(file string) git.OID {
+func (c *Content) committed(file string) git.OID {
 	id := c.inTree(file)
 	if id != Unread {
 		return id
@@ -344,11 +344,11 @@ func (c *Content) unix(file string) git.OID {
 	if err != nil {
 		return Unread
 	}
-	return c.blobID(UnixLines(text))
+	return c.blobID(unixLines(text))
 }
 
-// UnixLines is a text with ends of lines as git stores them.
-func UnixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+// unixLines is a text with ends of lines as git stores them.
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // leftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
 // somebody by hand, leaves it out of the working tree; else nothing.

@@ -3,42 +3,37 @@ package worktree
 import (
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// command is a git in the working tree in which programs of the user's have nothing to do, whichever attributes a file has.
-func (c *Content) command(args ...string) (*exec.Cmd, error) {
-	ctx := c.repo.Context()
-	conf, err := c.repo.Config(ctx)
+// Options are those of a git in the working tree in which programs of the user's have nothing to do, whichever attributes a file has.
+func (c *Content) Options() ([]string, error) {
+	conf, err := c.repo.Config(c.repo.Context())
 	if err != nil {
 		return nil, err
 	}
-	own := []string{"--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root, "-c", "core.fsmonitor=false"}
+	out := []string{"-C", c.root, "--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root, "-c", "core.fsmonitor=false"}
 	for key := range conf {
 		switch {
 		case !strings.HasPrefix(key, "filter."):
 		case strings.Contains(key, "="):
 			return nil, fmt.Errorf("git: %q can't be set in a command line", key)
 		default:
-			own = append(own, "-c", key+"=")
+			out = append(out, "-c", key+"=")
 		}
 	}
-	cmd := c.repo.Command(ctx, append(own, args...)...)
-	cmd.Dir = c.root
-	return cmd, nil
+	return out, nil
 }
 
 // run is what such a git prints.
 func (c *Content) run(args ...string) (string, error) {
-	cmd, err := c.command(args...)
+	options, err := c.Options()
 	if err != nil {
 		return "", err
 	}
-	out, err := cmd.Output()
-	return string(out), err
+	return c.repo.Run(c.repo.Context(), append(options, args...)...)
 }
 
 // filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
@@ -49,11 +44,11 @@ type filter struct {
 
 // newFilter starts one git for all files.
 func (c *Content) newFilter() *filter {
-	cmd, err := c.command("hash-object", "--stdin-paths")
+	options, err := c.Options()
 	if err != nil {
 		return &filter{}
 	}
-	talk, _ := c.repo.Talk(cmd) // what can't be asked says nothing
+	talk, _ := c.repo.Talk(c.repo.Command(c.repo.Context(), append(options, "hash-object", "--stdin-paths")...)) // what can't be asked says nothing
 	return &filter{talk}
 }
 
