@@ -213,7 +213,7 @@ func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) 
 		if l.everywhere {
 			most = l.most
 		} else {
-			tips = history.Heads(g.Repo)
+			tips = g.Repo.Heads()
 		}
 		late, _, err := g.commitsSince(ctx, tips, nil, g.news.Truncate(time.Second), most)
 		if err != nil {

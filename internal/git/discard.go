@@ -60,16 +60,12 @@ func (r *Repo) listed(ctx context.Context, ids []OID, input string, args ...stri
 // worktreeRefs lists what refs name that belong to one worktree, as those of a bisect do: seen from another one, they are not among
 // all refs.
 func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
-	dirs, err := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*"))
-	for _, dir := range append(dirs, r.layout.CommonDir) {
-		refs := ""
-		if err == nil {
-			refs, err = r.Run(ctx, "--git-dir="+dir, "for-each-ref", "--format=%(objectname)", "refs/bisect", "refs/worktree", "refs/rewritten")
+	for _, dir := range r.GitDirs() {
+		refs, err := r.Run(ctx, "--git-dir="+dir, "for-each-ref", "--format=%(objectname)", "refs/bisect", "refs/worktree", "refs/rewritten")
+		if err != nil {
+			return "", fmt.Errorf("git: list the refs of worktrees: %w", err)
 		}
 		ids += refs
-	}
-	if err != nil {
-		return "", fmt.Errorf("git: list the refs of worktrees: %w", err)
 	}
 	return ids, nil
 }
@@ -123,21 +119,11 @@ func (r *Repo) about(ctx context.Context, option string, ids []OID, args ...stri
 
 // CheckedOut is the folder of a worktree that has a branch checked out, "" when there is none.
 func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
-	out, err := r.Run(ctx, "worktree", "list", "--porcelain")
+	out, err := r.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
 	if err != nil {
 		return "", fmt.Errorf("git: list the worktrees: %w", err)
 	}
-	dir := ""
-	for line := range strings.Lines(out) {
-		line = strings.TrimSuffix(line, "\n")
-		if path, ok := strings.CutPrefix(line, "worktree "); ok {
-			dir = path
-		}
-		if line == "branch "+ref {
-			return dir, nil
-		}
-	}
-	return "", nil
+	return strings.TrimSuffix(out, "\n"), nil
 }
 
 // Discard removes objects of this repository that nothing leads to, as the caller has made sure,

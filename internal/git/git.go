@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,14 +202,21 @@ type Head struct {
 }
 
 // Head reads HEAD of the current worktree.
-func (r *Repo) Head() (Head, error) {
-	ref, err := r.headRef()
+func (r *Repo) Head() (Head, error) { return r.HeadIn(r.layout.GitDir) }
+
+// HeadIn reads HEAD of the worktree with a git directory. It stands in a file, but in a repository with reftable, where that names a ref that
+// can't be.
+func (r *Repo) HeadIn(gitDir string) (Head, error) {
+	text, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
 	if err != nil {
 		return Head{}, fmt.Errorf("git: read HEAD: %w", err)
 	}
-	if ref == "" {
-		id, err := r.Ref("HEAD")
-		return Head{OID: id, Branch: "HEAD"}, err
+	ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+	if ref == "refs/heads/.invalid" {
+		ref, symbolic, err = r.headInTable(r.HeadName(gitDir))
+	}
+	if err != nil || !symbolic {
+		return Head{OID: OID(ref), Branch: "HEAD"}, err
 	}
 	h := Head{Branch: strings.TrimPrefix(ref, "refs/heads/")}
 	h.OID, err = r.Ref(ref)
@@ -218,54 +226,43 @@ func (r *Repo) Head() (Head, error) {
 	return h, err
 }
 
-// mainHead is the commit that is checked out in the main worktree; "" before the first one.
-func (r *Repo) mainHead() (OID, error) {
-	if r.layout.GitDir == r.layout.CommonDir {
-		head, err := r.Head()
-		return head.OID, err
-	}
-	text, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "HEAD"))
-	if err != nil {
-		return "", fmt.Errorf("git: read HEAD of the main worktree: %w", err)
-	}
-	ref, symbolic := strings.CutPrefix(string(text), "ref:")
-	switch ref = strings.TrimSpace(ref); {
-	case !symbolic:
-		return OID(ref), nil
-	case ref == reftableHead:
-		return r.Resolve("main-worktree/HEAD")
-	}
-	id, err := r.Ref(ref)
-	if errors.Is(err, ErrNotFound) {
-		return "", nil
-	}
-	return id, err
-}
-
-// reftableHead is what HEAD names in its file where the refs stand elsewhere.
-const reftableHead = "refs/heads/.invalid"
-
-// headRef is the ref that HEAD names; "" where it is detached. It stands in a file, but in a repository with reftable, where that names
-// one that can't be.
-func (r *Repo) headRef() (string, error) {
-	text, err := os.ReadFile(filepath.Join(r.layout.GitDir, "HEAD"))
-	if err != nil {
-		return "", err
-	}
-	ref, symbolic := strings.CutPrefix(string(text), "ref:")
-	ref = strings.TrimSpace(ref)
-	switch {
-	case !symbolic:
-		return "", nil
-	case ref != reftableHead:
-		return ref, nil
-	}
-	ref, err = r.Run(r.ctx, "symbolic-ref", "--quiet", "HEAD")
+// headInTable is the ref that HEAD names in a reftable, or the commit where it is detached.
+func (r *Repo) headInTable(name string) (ref string, symbolic bool, err error) {
+	ref, err = r.Run(r.ctx, "symbolic-ref", "--quiet", name)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return "", nil
+		id, err := r.Resolve(name)
+		return string(id), false, err
 	}
-	return strings.TrimSpace(ref), err
+	return strings.TrimSpace(ref), true, err
+}
+
+// HeadName is what HEAD of the worktree with a git directory is called in all of them.
+func (r *Repo) HeadName(gitDir string) string {
+	if gitDir == r.layout.CommonDir {
+		return "main-worktree/HEAD"
+	}
+	return "worktrees/" + filepath.Base(gitDir) + "/HEAD"
+}
+
+// GitDirs are the git directories of the main worktree, or of a bare repository, and of the linked ones.
+func (r *Repo) GitDirs() []string {
+	linked, _ := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*")) // the pattern is well-formed
+	return append([]string{r.layout.CommonDir}, linked...)
+}
+
+// Heads are the commits that are checked out in the worktrees, this one's first.
+func (r *Repo) Heads() (out []OID) {
+	for _, dir := range append([]string{r.layout.GitDir}, r.GitDirs()...) {
+		head, err := r.HeadIn(dir)
+		if err != nil || slices.Contains(out, head.OID) {
+			continue
+		}
+		if _, err := r.Commit(head.OID); err == nil {
+			out = append(out, head.OID)
+		}
+	}
+	return out
 }
 
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.

@@ -132,11 +132,11 @@ func (r *Repo) Missing(ids []OID) map[OID]bool {
 
 // InMainHead reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
 func (r *Repo) InMainHead(name string) (bool, error) {
-	head, err := r.mainHead()
-	if err != nil || head == "" {
+	head, err := r.HeadIn(r.layout.CommonDir)
+	if err != nil || head.OID == "" {
 		return false, err
 	}
-	c, err := r.Commit(head)
+	c, err := r.Commit(head.OID)
 	if err != nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ import (
 // tableReflog is how many entries of a reflog are read of a reftable, where each costs git a look at the commit.
 const tableReflog = 500
 
-// OpenReflog opens the reflog of a ref, or of another worktree's HEAD ("worktrees/NAME/HEAD"), with its size: lines of "OLD NEW Name
+// OpenReflog opens the reflog of a ref, or of a worktree's HEAD (HeadName), with its size: lines of "OLD NEW Name
 // <address> 1700000000 +0100\tWHAT", the oldest first. Of a reftable it has the last entries, and no names. It returns ErrNotFound where there is
 // none. Close it.
 func (r *Repo) OpenReflog(ref string) (Reflog, error) {
@@ -44,7 +44,7 @@ type Reflog struct {
 
 // reflogFile is where a reflog lies: that of a worktree's HEAD in its own folder.
 func (r *Repo) reflogFile(ref string) string {
-	dir, name := r.layout.CommonDir, ref
+	dir, name := r.layout.CommonDir, strings.TrimPrefix(ref, "main-worktree/")
 	if other, ok := strings.CutPrefix(ref, "worktrees/"); ok {
 		worktree, _, _ := strings.Cut(other, "/")
 		dir, name = filepath.Join(dir, "worktrees", worktree), strings.TrimPrefix(other, worktree+"/")
@@ -54,9 +54,6 @@ func (r *Repo) reflogFile(ref string) string {
 
 // askReflog has git list a reflog.
 func (r *Repo) askReflog(ref string) (string, error) {
-	if ref == "HEAD" {
-		ref = "main-worktree/HEAD"
-	}
 	out, err := r.Run(r.ctx, "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref, "--")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotFound, err)

@@ -2,9 +2,7 @@ package history
 
 import (
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,55 +42,20 @@ type Reflog struct {
 // Reflogs reads of each worktree's HEAD what follows the marks, by path. One of which nothing is new costs a look at its size. What
 // can't be read is left out.
 func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
-	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*")) // the pattern is well-formed
-	for _, dir := range append([]string{r.Layout().CommonDir}, linked...) {
+	for _, dir := range r.GitDirs() {
 		log := Reflog{Path: filepath.Join(dir, "logs", "HEAD")}
-		text, ok := log.read(r, headOf(r, dir), marks[log.Path])
+		text, ok := log.read(r, r.HeadName(dir), marks[log.Path])
 		if !ok {
 			continue
 		}
-		log.parse(text, branchOf(r, dir))
+		branch := "HEAD"
+		if head, err := r.HeadIn(dir); err == nil {
+			branch = head.Branch
+		}
+		log.parse(text, branch)
 		out = append(out, log)
 	}
 	return out
-}
-
-// headOf is what a worktree's HEAD is called in all of them.
-func headOf(r *git.Repo, dir string) string {
-	if dir == r.Layout().CommonDir {
-		return "HEAD"
-	}
-	return "worktrees/" + filepath.Base(dir) + "/HEAD"
-}
-
-// Heads are the commits that are checked out in the worktrees, this one's first.
-func Heads(r *git.Repo) (out []git.OID) {
-	if head, err := r.Head(); err == nil && head.OID != "" {
-		out = append(out, head.OID)
-	}
-	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*")) // the pattern is well-formed
-	for _, dir := range append([]string{r.Layout().CommonDir}, linked...) {
-		text, _ := os.ReadFile(filepath.Join(dir, "HEAD"))
-		id, err := r.Resolve(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "))
-		if err == nil && !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// branchOf is the branch that is checked out in a worktree; "HEAD" where that can't be told.
-func branchOf(r *git.Repo, dir string) string {
-	if dir == r.Layout().GitDir {
-		if head, err := r.Head(); err == nil {
-			return head.Branch
-		}
-	}
-	head, _ := os.ReadFile(filepath.Join(dir, "HEAD"))
-	if name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/"); ok {
-		return name
-	}
-	return "HEAD"
 }
 
 // read gives whole lines: those behind a mark where that still stands, else the last ones. It reports false where nothing is new.

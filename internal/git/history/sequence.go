@@ -87,7 +87,7 @@ const reflogTail = 4 << 10
 
 // lastMove is the newest entry in HEAD's reflog; the zero entry where none is kept.
 func lastMove(r *git.Repo) logEntry {
-	log, err := r.OpenReflog(headOf(r, r.Layout().GitDir))
+	log, err := r.OpenReflog(r.HeadName(r.Layout().GitDir))
 	if err != nil {
 		return logEntry{}
 	}

@@ -2,8 +2,6 @@ package history
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,7 @@ var apart = [...]string{"rekal/", "entire/"} //nolint:gochecknoglobals // a tabl
 
 // Tips are the commits of HEAD, here and in other worktrees, of branches, here and as remotes were last seen, and of tags: the code.
 func Tips(r *git.Repo) ([]git.OID, error) {
-	tips := heads(r)
+	tips := r.Heads()
 	refs, err := r.Refs("refs/heads/*", "refs/remotes/*", "refs/tags/*")
 	if err != nil {
 		return nil, err
@@ -45,23 +43,6 @@ func isApart(ref string) bool {
 	return is && slices.ContainsFunc(apart[:], func(begin string) bool { return strings.HasPrefix(branch, begin) })
 }
 
-// heads are the commits that are checked out, but for those of other worktrees' branches.
-func heads(r *git.Repo) (out []git.OID) {
-	if head, err := r.Head(); err == nil && head.OID != "" {
-		out = append(out, head.OID)
-	}
-	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*", "HEAD")) // the pattern is well-formed
-	for _, name := range append(linked, filepath.Join(r.Layout().CommonDir, "HEAD")) {
-		text, _ := os.ReadFile(name) // what can't be read is checked out nowhere
-		if id := git.OID(strings.TrimSpace(string(text))); !strings.HasPrefix(string(id), "ref:") {
-			if _, err := r.Commit(id); err == nil {
-				out = append(out, id)
-			}
-		}
-	}
-	return out
-}
-
 // maxSearched is how many commits are looked through for some; beyond it they count as found.
 const maxSearched = 2000
 
@@ -81,7 +62,7 @@ func Unreached(ctx context.Context, r *git.Repo, ids []git.OID) (map[git.OID]boo
 		return out, nil
 	}
 	for _, all := range []bool{false, true} { // there may be thousands of branches
-		from, err, n := heads(r), error(nil), 0
+		from, err, n := r.Heads(), error(nil), 0
 		if all {
 			from, err = Tips(r)
 		}
