@@ -19,7 +19,7 @@ import (
 // variables, `git -c` and conditional includes). It returns ErrNoIdentity, with git's
 // first line, when git has none.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
-	if sig, ok := r.plainIdentity(); ok {
+	if sig, ok := r.identityByLibrary(); ok {
 		return sig, nil
 	}
 	out, err := r.Run(ctx, "var", "GIT_COMMITTER_IDENT")
@@ -60,7 +60,7 @@ func (r *Repo) Version(ctx context.Context) ([]int, error) {
 // Config reads the whole configuration as git resolves it: lower-cased keys (but for the
 // middle part) to their values, the one that counts last.
 func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
-	if conf, ok := r.plainConfig(); ok {
+	if conf, ok := r.configByLibrary(); ok {
 		return conf, nil
 	}
 	return r.askConfig(ctx)
@@ -155,7 +155,7 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clone(r.env), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
-	cmd.WaitDelay = grace // what it started may hold its streams
+	cmd.WaitDelay = stopGrace // what it started may hold its streams
 	return cmd
 }
 

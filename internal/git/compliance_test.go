@@ -102,8 +102,8 @@ func storedRefs(p *repos.Place, r *git.Repo) {
 		harness.Equal(t, "a tag's object", p.Rev("r", "refs/tags/v1"), repos.Must(r.Ref("refs/tags/v1"))(t))
 		harness.Equal(t, "refs", map[string]git.OID{"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/deep/er": head}, repos.Must(r.Refs("refs/heads/rekal/*"))(t))
 		harness.Equal(t, "all, without the symbolic", 4, len(repos.Must(r.Refs("refs/*"))(t)))
-		harness.Equal(t, "what is in the way above", "refs/heads/main", r.InTheWay("refs/heads/main/x/y"))
-		harness.Equal(t, "what is in the way below", "refs/heads/rekal/a@b.c", r.InTheWay("refs/heads/rekal"))
+		harness.Equal(t, "what is in the way above", "refs/heads/main", r.ConflictingRef("refs/heads/main/x/y"))
+		harness.Equal(t, "what is in the way below", "refs/heads/rekal/a@b.c", r.ConflictingRef("refs/heads/rekal"))
 		p.Git("r", "pack-refs", "--all")
 	}
 	for _, name := range []string{"refs/heads/none", "refs/heads/rekal", "refs/heads/main~0", "refs/heads/x-g" + string(head[:9]), "main", ""} {

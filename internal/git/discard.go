@@ -20,7 +20,7 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	if err != nil {
 		return nil, err
 	}
-	reached, err := r.listed(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
+	reached, err := r.listedAmong(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
 		"--all", "--reflog", "--indexed-objects", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
@@ -28,13 +28,13 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	return reached, nil
 }
 
-// listed are those of some objects which a git lists, in its order. It holds no list in memory: there may be millions.
-func (r *Repo) listed(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
+// listedAmong are those of some objects which a git lists, in its order. It holds no list in memory: there may be millions.
+func (r *Repo) listedAmong(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
 	wanted := map[OID]bool{}
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	cmd := alone(r.Command(ctx, args...))
+	cmd := isolated(r.Command(ctx, args...))
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &said
 	list, err := cmd.StdoutPipe()
@@ -84,14 +84,14 @@ func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
 			others = append(others, id)
 		}
 	}
-	changes, err := r.about(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
+	changes, err := r.outputAbout(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
 	if err != nil {
 		return nil, fmt.Errorf("git: find the commits with %s: %w", ids[0], err)
 	}
 	for _, id := range changes {
 		commits = append(commits, OID(id))
 	}
-	refs, err := r.about(ctx, "--contains=", commits, "for-each-ref", "--format=%(refname)")
+	refs, err := r.outputAbout(ctx, "--contains=", commits, "for-each-ref", "--format=%(refname)")
 	if err != nil {
 		return nil, fmt.Errorf("git: find the refs to %s: %w", ids[0], err)
 	}
@@ -104,9 +104,9 @@ func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
 // maxAsked is how many objects are asked for in one command line.
 const maxAsked = 1000
 
-// about runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
+// outputAbout runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
 // none there is nothing to tell.
-func (r *Repo) about(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
+func (r *Repo) outputAbout(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -138,20 +138,20 @@ func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 			return nil, fmt.Errorf("git: remove object %s: %w", id, err)
 		}
 	}
-	if err := r.regraph(ctx); err != nil {
+	if err := r.rewriteCommitGraph(ctx); err != nil {
 		return nil, err
 	}
-	left, err = r.listed(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
+	left, err = r.listedAmong(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
 	if err != nil {
 		return nil, fmt.Errorf("git: list all objects: %w", err)
 	}
 	return left, nil
 }
 
-// regraph brings git's commit-graph, where there is one, to what is reachable. A graph that names a
+// rewriteCommitGraph brings git's commit-graph, where there is one, to what is reachable. A graph that names a
 // commit which is not here is taken for damage: fsck fails, and newer versions of git refuse a fetch that
 // meets that commit. The graph is nothing but a cache, so it goes where git can't write it anew.
-func (r *Repo) regraph(ctx context.Context) error {
+func (r *Repo) rewriteCommitGraph(ctx context.Context) error {
 	info := filepath.Join(r.layout.CommonDir, "objects", "info")
 	graphs := []string{filepath.Join(info, "commit-graph"), filepath.Join(info, "commit-graphs", "commit-graph-chain")}
 	if !slices.ContainsFunc(graphs, func(g string) bool { _, err := os.Lstat(g); return err == nil }) {

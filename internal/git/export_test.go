@@ -3,7 +3,7 @@ package git
 import "context"
 
 // PlainConfig is what Config reads without asking git, if it can.
-func (r *Repo) PlainConfig() (map[string][]string, bool) { return r.plainConfig() }
+func (r *Repo) PlainConfig() (map[string][]string, bool) { return r.configByLibrary() }
 
 // AskConfig is what git says.
 func (r *Repo) AskConfig() (map[string][]string, error) { return r.askConfig(context.Background()) }

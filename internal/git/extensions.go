@@ -32,7 +32,7 @@ import (
 // libgit2 1.5 refuses every extension that it was not told of. Allowed are those that do not
 // change how objects and refs are stored, among them what git writes by itself
 // (sparse-checkout, partial clones, relative paths of worktrees), and two that do so by their
-// value, which choose looks at. It also has its own idea of whose repository may be
+// value, which chooseStore looks at. It also has its own idea of whose repository may be
 // opened, which knows neither "safe.directory = *" nor SUDO_UID; checkOwner asks git.
 var prepare = sync.OnceValue(func() error { //nolint:gochecknoglobals // as are the options
 	if C.rekal_allow_extensions() < 0 {

@@ -57,8 +57,8 @@ func (h Hash) fits(id OID) error {
 	return nil
 }
 
-// choose takes libgit2 for repositories that it can read, and git itself for others, by what the repository says of its format.
-func (r *Repo) choose() (err error) {
+// chooseStore takes libgit2 for repositories that it can read, and git itself for others, by what the repository says of its format.
+func (r *Repo) chooseStore() (err error) {
 	objects, refs := r.Setting("extensions.objectformat"), r.Setting("extensions.refstorage")
 	switch strings.ToLower(objects) {
 	case "", "sha1":

@@ -72,12 +72,12 @@ func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
-	r, err := open(dir, env)
+	r, err := openRepository(dir, env)
 	if err != nil {
 		return nil, openError(dir, err)
 	}
 	repo := &Repo{ctx: ctx, r: r, dir: dir, env: env}
-	if err := repo.check(); err != nil {
+	if err := repo.inspect(); err != nil {
 		r.Free()
 		return nil, err
 	}
@@ -99,34 +99,34 @@ func OpenBare(ctx context.Context, dir string) (*Repo, error) {
 	return Open(ctx, dir, []string{"GIT_DIR=."})
 }
 
-// check finds out where things are, whether they may be read, and by whom.
-func (r *Repo) check() (err error) {
+// inspect finds out where things are, whether they may be read, and by whom.
+func (r *Repo) inspect() (err error) {
 	if r.layout, err = layoutOf(r.r); err != nil {
 		return err
 	}
 	if err := r.checkOwner(); err != nil {
 		return err
 	}
-	r.shared = sharedAs(r.Setting("core.sharedrepository"))
-	if err := r.choose(); err != nil {
+	r.shared = parseShared(r.Setting("core.sharedrepository"))
+	if err := r.chooseStore(); err != nil {
 		return fmt.Errorf("git: open %q: %w", r.dir, err)
 	}
 	return nil
 }
 
-// open heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
+// openRepository heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
 // and refuses the second.
-func open(dir string, env []string) (*git2.Repository, error) {
+func openRepository(dir string, env []string) (*git2.Repository, error) {
 	path, flags := dir, git2.RepositoryOpenCrossFs
 	if d := lookup(env, "GIT_DIR"); d != "" {
-		path, flags = from(dir, d), git2.RepositoryOpenNoSearch
+		path, flags = absoluteIn(dir, d), git2.RepositoryOpenNoSearch
 	}
 	r, err := git2.OpenRepositoryExtended(path, flags, "")
 	if err != nil {
 		return nil, err
 	}
 	if tree := lookup(env, "GIT_WORK_TREE"); tree != "" {
-		if err := r.SetWorkdir(from(dir, tree), false); err != nil {
+		if err := r.SetWorkdir(absoluteIn(dir, tree), false); err != nil {
 			r.Free()
 			return nil, fmt.Errorf("GIT_WORK_TREE %q: %w", tree, err)
 		}
@@ -134,8 +134,8 @@ func open(dir string, env []string) (*git2.Repository, error) {
 	return r, nil
 }
 
-// from is a path as it is seen from dir.
-func from(dir, path string) string {
+// absoluteIn is a path as it is seen from dir.
+func absoluteIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -159,9 +159,9 @@ func layoutOf(r *git2.Repository) (Layout, error) {
 		return Layout{}, fmt.Errorf("git: find the common directory of %q: %w", r.Path(), err)
 	}
 	l := Layout{
-		WorkTree:  clean(r.Workdir()),
-		GitDir:    clean(r.Path()),
-		CommonDir: clean(common),
+		WorkTree:  cleanPath(r.Workdir()),
+		GitDir:    cleanPath(r.Path()),
+		CommonDir: cleanPath(common),
 	}
 	l.MainTree = l.WorkTree
 	if l.GitDir != l.CommonDir {
@@ -170,12 +170,12 @@ func layoutOf(r *git2.Repository) (Layout, error) {
 			return Layout{}, openError(l.CommonDir, err)
 		}
 		defer main.Free()
-		l.MainTree = clean(main.Workdir())
+		l.MainTree = cleanPath(main.Workdir())
 	}
 	return l, nil
 }
 
-func clean(path string) string {
+func cleanPath(path string) string {
 	if path == "" {
 		return ""
 	}

@@ -47,8 +47,8 @@ func (l *library) oid(id OID) (*git2.Oid, error) {
 // kindOf is what git calls a kind.
 func kindOf(t git2.ObjectType) Kind { return Kind(strings.ToLower(t.String())) }
 
-// known is an error of libgit2's in our words.
-func known(err error) error {
+// ownError is an error of libgit2's in our words.
+func ownError(err error) error {
 	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
 		return ErrNotFound // callers name what it is
 	}
@@ -61,7 +61,7 @@ func (l *library) header(id OID) (Kind, uint64, error) {
 		return "", 0, err
 	}
 	size, kind, err := l.odb.ReadHeader(o)
-	return kindOf(kind), size, known(err)
+	return kindOf(kind), size, ownError(err)
 }
 
 func (l *library) object(id OID) (Kind, []byte, error) {
@@ -71,7 +71,7 @@ func (l *library) object(id OID) (Kind, []byte, error) {
 	}
 	obj, err := l.odb.Read(o)
 	if err != nil {
-		return "", nil, known(err)
+		return "", nil, ownError(err)
 	}
 	defer obj.Free()
 	return kindOf(obj.Type()), append([]byte(nil), obj.Data()...), nil
@@ -80,7 +80,7 @@ func (l *library) object(id OID) (Kind, []byte, error) {
 func (l *library) ref(name string) (OID, error) {
 	ref, err := l.r.References.Lookup(name)
 	if err != nil {
-		return "", known(err)
+		return "", ownError(err)
 	}
 	defer ref.Free()
 	return fromOid(ref.Target()), nil

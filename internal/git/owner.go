@@ -28,7 +28,7 @@ func (e *OwnerError) Error() string {
 func (r *Repo) checkOwner() error {
 	mine := true
 	for _, path := range []string{r.layout.GitDir, r.layout.WorkTree, filepath.Join(r.layout.WorkTree, ".git")} {
-		mine = mine && owned(path)
+		mine = mine && isOwn(path)
 	}
 	if bare := r.layout.WorkTree == "" && r.Variable("GIT_DIR") == ""; mine && !bare {
 		return nil
@@ -41,18 +41,18 @@ func (r *Repo) checkOwner() error {
 	case !errors.As(err, &refused):
 		return fmt.Errorf("git: ask whether the repository may be used: %w", err)
 	}
-	advice := trust.FindString(strings.TrimSuffix(err.Error(), ": "+refused.Error()))
+	advice := trustAdvice.FindString(strings.TrimSuffix(err.Error(), ": "+refused.Error()))
 	if advice == "" {
 		return fmt.Errorf("git: open %q: %w", r.dir, err)
 	}
 	return &OwnerError{Dir: r.dir, Advice: advice}
 }
 
-// trust is what git advises.
-var trust = lazy.Expr(`(?s)git config --global --add safe\.directory .*`)
+// trustAdvice is what git advises.
+var trustAdvice = lazy.Expr(`(?s)git config --global --add safe\.directory .*`)
 
-// owned reports whether a path belongs to the process's user; what is not there does.
-func owned(path string) bool {
+// isOwn reports whether a path belongs to the process's user; what is not there does.
+func isOwn(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return true

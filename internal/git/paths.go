@@ -39,7 +39,7 @@ func (r *Repo) Inside(name string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	full := from(dir, name)
+	full := absoluteIn(dir, name)
 	if real, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
 		full = filepath.Join(real, filepath.Base(full))
 	}

@@ -21,9 +21,9 @@ type plumbing struct {
 	talk   *Talk // nil: not started, or ended
 }
 
-// alone is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
+// isolated is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
 // knows no other way to leave a fetch than to forbid every protocol.)
-func alone(cmd *exec.Cmd) *exec.Cmd {
+func isolated(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Env = append(cmd.Env, "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return cmd
 }
@@ -33,7 +33,7 @@ func (p *plumbing) start() (err error) {
 	if p.beside {
 		mode = "--batch-check"
 	}
-	p.talk, err = p.repo.Talk(alone(p.repo.Command(p.repo.ctx, "cat-file", mode)))
+	p.talk, err = p.repo.Talk(isolated(p.repo.Command(p.repo.ctx, "cat-file", mode)))
 	return err
 }
 
@@ -122,11 +122,11 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 	return a.kind, content[:a.size], nil
 }
 
-// described is the end of a ref's name that git would take for what `git describe` prints, if there is no such ref.
-var described = regexp.MustCompile(`-g[0-9a-f]{4,}$`)
+// likeDescribed is the end of a ref's name that git would take for what `git describe` prints, if there is no such ref.
+var likeDescribed = regexp.MustCompile(`-g[0-9a-f]{4,}$`)
 
 func (p *plumbing) ref(name string) (OID, error) {
-	if a, err := p.ask("info", name); err == nil && !described.MatchString(name) {
+	if a, err := p.ask("info", name); err == nil && !likeDescribed.MatchString(name) {
 		return a.id, nil
 	}
 	// There is no such ref, or its object is not here.
@@ -139,7 +139,7 @@ func (p *plumbing) ref(name string) (OID, error) {
 
 // run is git with an error in its own words.
 func (p *plumbing) run(ctx context.Context, args ...string) (string, error) {
-	return output(ctx, alone(p.repo.Command(ctx, args...)), verdict)
+	return output(ctx, isolated(p.repo.Command(ctx, args...)), failureLine)
 }
 
 func (p *plumbing) refs(globs []string) (map[string]OID, error) {

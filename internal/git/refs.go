@@ -78,9 +78,9 @@ func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog strin
 // change runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
 // file.
 func (r *Repo) change(ctx context.Context, args ...string) error {
-	cmd := alone(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
+	cmd := isolated(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
 	outliving(cmd)
-	_, err := output(ctx, cmd, verdict)
+	_, err := output(ctx, cmd, failureLine)
 	return locked(err)
 }
 
@@ -89,7 +89,7 @@ func (r *Repo) change(ctx context.Context, args ...string) error {
 func outliving(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // helpers such as ssh, too
-	cmd.WaitDelay = grace
+	cmd.WaitDelay = stopGrace
 }
 
 // errLocked is a lock file in the way.
@@ -128,9 +128,9 @@ func whenFree(ctx context.Context, do func() error) error {
 	return err
 }
 
-// InTheWay is a ref whose name keeps another one from being made, "" when there is none: git
+// ConflictingRef is a ref whose name keeps another one from being made, "" when there is none: git
 // keeps refs as files, so a/b and a/b/c can't both be.
-func (r *Repo) InTheWay(name string) string {
+func (r *Repo) ConflictingRef(name string) string {
 	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
 		if _, err := r.Ref(up); err == nil {
 			return up
@@ -143,8 +143,8 @@ func (r *Repo) InTheWay(name string) string {
 	return slices.Min(slices.Collect(maps.Keys(below)))
 }
 
-// InTheWayAt is InTheWay on a remote, which is asked.
-func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Attended) (string, error) {
+// ConflictingRefAt is ConflictingRef on a remote, which is asked.
+func (r *Repo) ConflictingRefAt(ctx context.Context, remote, name string, attended Attended) (string, error) {
 	args := []string{name + "/*"}
 	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
 		args = append(args, up)

@@ -335,7 +335,7 @@ func TestInTheWay(t *testing.T) {
 			for _, args := range tt.run {
 				p.Git("r", args...)
 			}
-			harness.Equal(t, "in the way", tt.want, p.Open("r").InTheWay(name))
+			harness.Equal(t, "in the way", tt.want, p.Open("r").ConflictingRef(name))
 		})
 	}
 }

@@ -53,10 +53,10 @@ func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attend
 		}
 		_, verdict, _ := strings.Cut(rest, "\t")
 		switch {
-		case flag == "!" && moved(verdict):
+		case flag == "!" && refWasMoved(verdict):
 			return false, fmt.Errorf("git: push to %q: %w: %s", remote, ErrRejected, verdict)
 		case flag == "!":
-			return false, fmt.Errorf("git: push to %q: %s%s", remote, verdict, said(errs))
+			return false, fmt.Errorf("git: push to %q: %s%s", remote, verdict, serverReason(errs))
 		case flag != "=":
 			sent = true
 		}
@@ -67,22 +67,22 @@ func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attend
 	return sent, nil
 }
 
-// moved reports whether git's verdict on a ref says that somebody else was first.
-func moved(verdict string) bool {
+// refWasMoved reports whether git's verdict on a ref says that somebody else was first.
+func refWasMoved(verdict string) bool {
 	return strings.HasPrefix(verdict, "[rejected]") || slices.ContainsFunc(
 		[]string{"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists", "fetch first"},
 		func(s string) bool { return strings.Contains(verdict, s) })
 }
 
-// Whole says which parts of history a fetch must bring although this clone does without them
+// Refetch says which parts of history a fetch must bring although this clone does without them
 // elsewhere.
-type Whole bool
+type Refetch bool
 
 // Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter
 // nor its depth counts. Refs here that the refspecs name and that are gone there are removed,
 // because they may be in the way of new ones (a/b of a). Whole asks for everything anew, because commits are here whose parents
 // or blobs are not.
-func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whole Whole, attended Attended) error {
+func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whole Refetch, attended Attended) error {
 	args := []string{
 		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
 		"--prune", "--no-show-forced-updates", "--refmap=", "--no-filter",
@@ -99,8 +99,8 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 	return nil
 }
 
-// grace is how long a git that was told to stop has to remove its locks.
-const grace = 500 * time.Millisecond
+// stopGrace is how long a git that was told to stop has to remove its locks.
+const stopGrace = 500 * time.Millisecond
 
 // network runs a git command that talks to a remote: as the user's own git would, with
 // credential helpers, ssh and proxies as configured, and with the process's environment.
@@ -113,7 +113,7 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 		outliving(cmd)
 	} else {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-		cmd.WaitDelay = grace
+		cmd.WaitDelay = stopGrace
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -125,7 +125,7 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case errs.Len() > 0:
-		err = errors.New(verdict(errs.String()))
+		err = errors.New(failureLine(errs.String()))
 	}
 	if err != nil && !attended && cmd.Process != nil {
 		// What of its helpers did not heed the request to stop must not outlive a hook.
@@ -134,8 +134,8 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	return out.String(), errs.String(), err
 }
 
-// said is what the server itself said about a refusal, in brackets; "" when it said nothing.
-func said(stderr string) string {
+// serverReason is what the server itself said about a refusal, in brackets; "" when it said nothing.
+func serverReason(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		if text, ok := strings.CutPrefix(line, "remote: "); ok && strings.TrimSpace(text) != "" {
 			return " (" + strings.TrimSpace(text) + ")"
@@ -144,9 +144,9 @@ func said(stderr string) string {
 	return ""
 }
 
-// verdict is what git and those that it calls say about a failure, in one line: the first
+// failureLine is what git and those that it calls say about a failure, in one line: the first
 // line that names one, without git's advice.
-func verdict(stderr string) string {
+func failureLine(stderr string) string {
 	for _, mark := range []string{"fatal: ", "error: ", "remote: "} {
 		for line := range strings.Lines(stderr) {
 			if rest, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(rest) != "" {
@@ -190,14 +190,14 @@ func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
 func (r *Repo) unset(ctx context.Context, key string, value ...string) error {
 	err := r.configure(ctx, "unset", key, append([]string{"--unset-all", key}, value...)...)
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == notThere { // perhaps another process was first
+	if errors.As(err, &exit) && exit.ExitCode() == exitNotSet { // perhaps another process was first
 		return nil
 	}
 	return err
 }
 
-// notThere is the exit status of "git config --unset-all" for a key that is not set.
-const notThere = 5
+// exitNotSet is the exit status of "git config --unset-all" for a key that is not set.
+const exitNotSet = 5
 
 // configure changes the repository's own configuration. Of several that do so at once, git
 // fails all but one, where it waits for the locks of refs; these here wait for each other.

@@ -26,13 +26,13 @@ func (r *Repo) Renames(changes []Change, most int, files ...string) map[string]s
 	olds, news := r.spans(gone), r.spans(came)
 	for i, old := range olds {
 		for k, now := range news {
-			if score := old.like(now); score >= half {
+			if score := old.like(now); score >= minAlike {
 				pairs = append(pairs, alike{i, k, score, path.Base(gone[i].Path) == path.Base(came[k].Path)})
 			}
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b alike) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(number(b.named), number(a.named)))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(boolToInt(b.named), boolToInt(a.named)))
 	})
 	taken := map[int]bool{}
 	for _, p := range pairs {
@@ -50,10 +50,10 @@ type alike struct {
 	named    bool // they have one base name
 }
 
-// half is how alike a rename is at least (git: -M50%).
-const half = 0.5
+// minAlike is how alike a rename is at least (git: -M50%).
+const minAlike = 0.5
 
-func number(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -131,7 +131,7 @@ func spansOf(text []byte) spans {
 // thirds. (git compares with the larger one, and takes such a file for a new one.)
 func (s spans) like(other spans) float64 {
 	both := float64(s.size + other.size)
-	if small := min(s.size, other.size); small == 0 || 2*float64(small) < half*both {
+	if small := min(s.size, other.size); small == 0 || 2*float64(small) < minAlike*both {
 		return 0
 	}
 	same := 0

@@ -13,10 +13,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// plainConfig reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself would read the
+// configByLibrary reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself would read the
 // same. It would not where the environment or the command line sets something, where an include depends on something, where a
 // worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
-func (r *Repo) plainConfig() (conf map[string][]string, ok bool) {
+func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 	if !systemGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || lookup(r.env, "HOME") != os.Getenv("HOME") ||
 		lookup(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
 		return nil, false
@@ -55,8 +55,8 @@ func (r *Repo) Setting(key string) string {
 	return value
 }
 
-// sets reports whether the configuration, as libgit2 reads it, has a key that an expression matches.
-func (r *Repo) sets(expr string) bool {
+// hasSetting reports whether the configuration, as libgit2 reads it, has a key that an expression matches.
+func (r *Repo) hasSetting(expr string) bool {
 	conf, err := r.r.Config()
 	if err != nil {
 		return false
@@ -71,15 +71,15 @@ func (r *Repo) sets(expr string) bool {
 	return err == nil
 }
 
-// plainIdentity is the committer where the configuration alone says who that is; see plainConfig.
-func (r *Repo) plainIdentity() (sig Signature, ok bool) {
-	conf, ok := r.plainConfig()
+// identityByLibrary is the committer where the configuration alone says who that is; see configByLibrary.
+func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
+	conf, ok := r.configByLibrary()
 	if !ok || slices.ContainsFunc(r.env, setsCommitter) || lookup(r.env, "TZ") != os.Getenv("TZ") {
 		return sig, false
 	}
 	for key, to := range map[string]*string{"name": &sig.Name, "email": &sig.Email} {
 		said := conf["user."+key]
-		if len(said) == 0 || conf["committer."+key] != nil || !plainName.MatchString(said[len(said)-1]) {
+		if len(said) == 0 || conf["committer."+key] != nil || !unalteredName.MatchString(said[len(said)-1]) {
 			return sig, false
 		}
 		*to = said[len(said)-1]
@@ -88,8 +88,8 @@ func (r *Repo) plainIdentity() (sig Signature, ok bool) {
 	return sig, true
 }
 
-// plainName is a name or an address that git takes as it is: of others it takes off what stands at their ends.
-var plainName = lazy.Expr(`^[\pL\pN](?:[^\x00-\x1f<>]*[\pL\pN])?$`)
+// unalteredName is a name or an address that git takes as it is: of others it takes off what stands at their ends.
+var unalteredName = lazy.Expr(`^[\pL\pN](?:[^\x00-\x1f<>]*[\pL\pN])?$`)
 
 func setsCommitter(variable string) bool {
 	return strings.HasPrefix(variable, "GIT_COMMITTER_") || strings.HasPrefix(variable, "EMAIL=")

@@ -27,5 +27,5 @@ func (r *Repo) ShallowCuts() (map[OID]bool, error) {
 // out blobs until they are asked for.
 func (r *Repo) Incomplete() bool {
 	cuts, _ := r.ShallowCuts() // what can't be read cuts nothing
-	return len(cuts) > 0 || r.sets(`^remote\..*\.promisor$`)
+	return len(cuts) > 0 || r.hasSetting(`^remote\..*\.promisor$`)
 }

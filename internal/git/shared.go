@@ -13,7 +13,7 @@ type shared struct {
 	instead bool        // of what the umask leaves, and not beside it
 }
 
-func sharedAs(setting string) shared {
+func parseShared(setting string) shared {
 	switch strings.ToLower(setting) {
 	case "group", "true", "yes", "on", "1":
 		return shared{bits: 0o660}
@@ -24,8 +24,8 @@ func sharedAs(setting string) shared {
 	return shared{fs.FileMode(bits) & 0o666, bits != 0}
 }
 
-// adjust gives a file or folder that was just made the mode that the members of a group need.
-func (s shared) adjust(path string) error {
+// applyTo gives a file or folder that was just made the mode that the members of a group need.
+func (s shared) applyTo(path string) error {
 	if s.bits == 0 {
 		return nil
 	}

@@ -101,7 +101,7 @@ func (t *Trees) differ(older, newer OID, prefix string, each func(path string, b
 	if older == newer {
 		return nil
 	}
-	return pairs(t.entries(older), t.entries(newer), func(before, after TreeEntry) error {
+	return mergeEntries(t.entries(older), t.entries(newer), func(before, after TreeEntry) error {
 		if before == after {
 			return nil
 		}
@@ -337,8 +337,8 @@ func (t *treeEntries) next() bool {
 	return true
 }
 
-// pairs hands on what stands under each name in two trees, in their order; the zero entry where one has none.
-func pairs(older, newer treeEntries, each func(before, after TreeEntry) error) error {
+// mergeEntries hands on what stands under each name in two trees, in their order; the zero entry where one has none.
+func mergeEntries(older, newer treeEntries, each func(before, after TreeEntry) error) error {
 	old, now := older.next(), newer.next()
 	for (old || now) && older.err == nil && newer.err == nil {
 		order := -1 // only in the older one

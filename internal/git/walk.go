@@ -85,10 +85,10 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 // maxCommit is the size in bytes of the largest commit of somebody else that is read.
 const maxCommit = 1 << 20
 
-// Sound looks at the commits that are reachable from a tip and not from have,
+// CheckCommitSizes looks at the commits that are reachable from a tip and not from have,
 // and returns ErrMalformed where one is too large to be read. A walk has no bound. It ends where a commit is missing; a walk says whether it
 // may be.
-func (r *Repo) Sound(ctx context.Context, tip OID, have ...OID) error {
+func (r *Repo) CheckCommitSizes(ctx context.Context, tip OID, have ...OID) error {
 	small := func(id OID) (Commit, error) {
 		if _, size, err := r.store.header(id); err == nil && size > maxCommit {
 			return Commit{}, fmt.Errorf("git: commit %s has %d bytes: %w", id, size, ErrMalformed)
@@ -107,13 +107,13 @@ func (r *Repo) Sound(ctx context.Context, tip OID, have ...OID) error {
 type walk struct {
 	read   func(OID) (Commit, error)
 	cuts   map[OID]bool
-	seen   map[OID]*dated
-	queue  []*dated
+	seen   map[OID]*walkedCommit
+	queue  []*walkedCommit
 	wanted int // in the queue, and not hidden
 	sought OID // toEnd ends where this one gets hidden, and what is behind hidden commits must be here, too; "" for none
 }
 
-type dated struct {
+type walkedCommit struct {
 	Commit
 	n              int // how many were there before it
 	hidden, popped bool
@@ -121,7 +121,7 @@ type dated struct {
 }
 
 func (r *Repo) walk(read func(OID) (Commit, error), tips, hide []OID) (*walk, error) {
-	w := &walk{read: read, seen: map[OID]*dated{}}
+	w := &walk{read: read, seen: map[OID]*walkedCommit{}}
 	var err error
 	if w.cuts, err = r.ShallowCuts(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (r *Repo) walk(read func(OID) (Commit, error), tips, hide []OID) (*walk, er
 	return w, nil
 }
 
-func (w *walk) parents(c *dated) error {
+func (w *walk) parents(c *walkedCommit) error {
 	if w.cuts[c.OID] {
 		return nil
 	}
@@ -162,8 +162,8 @@ func (w *walk) add(id OID, hidden bool) error {
 		if err != nil {
 			return err
 		}
-		w.seen[id] = &dated{Commit: c, n: len(w.seen), hidden: hidden}
-		at, _ := slices.BinarySearchFunc(w.queue, w.seen[id], sooner)
+		w.seen[id] = &walkedCommit{Commit: c, n: len(w.seen), hidden: hidden}
+		at, _ := slices.BinarySearchFunc(w.queue, w.seen[id], compareDates)
 		w.queue = slices.Insert(w.queue, at, w.seen[id])
 		if !hidden {
 			w.wanted++
@@ -179,13 +179,13 @@ func (w *walk) add(id OID, hidden bool) error {
 		default:
 			c.hidden = true
 			w.wanted--
-			slices.SortFunc(w.queue, sooner) // its place is another
+			slices.SortFunc(w.queue, compareDates) // its place is another
 		}
 	}
 	return nil
 }
 
-func (w *walk) pop() *dated {
+func (w *walk) pop() *walkedCommit {
 	last := w.queue[len(w.queue)-1]
 	w.queue = w.queue[:len(w.queue)-1]
 	last.popped = true
@@ -195,22 +195,22 @@ func (w *walk) pop() *dated {
 	return last
 }
 
-// patience is how many hidden commits are looked at that are older than all others: behind one with a wrong clock may be one that is wanted
+// slop is how many hidden commits are looked at that are older than all others: behind one with a wrong clock may be one that is wanted
 // (git's revision.c: SLOP).
-const patience = 5
+const slop = 5
 
 // toEnd finds all commits.
 func (w *walk) toEnd(ctx context.Context) error {
-	var oldest *dated
-	for left := patience; len(w.queue) > 0 && (w.wanted > 0 || left > 0); left-- {
+	var oldest *walkedCommit
+	for left := slop; len(w.queue) > 0 && (w.wanted > 0 || left > 0); left-- {
 		if w.sought != "" && w.seen[w.sought].hidden {
 			return nil
 		}
 		c := w.pop()
-		if !c.hidden || oldest != nil && sooner(oldest, c) <= 0 {
-			left = patience
+		if !c.hidden || oldest != nil && compareDates(oldest, c) <= 0 {
+			left = slop
 		}
-		if !c.hidden && (oldest == nil || sooner(c, oldest) < 0) {
+		if !c.hidden && (oldest == nil || compareDates(c, oldest) < 0) {
 			oldest = c
 		}
 		if err := cmp.Or(ctx.Err(), w.parents(c)); err != nil {
@@ -221,7 +221,7 @@ func (w *walk) toEnd(ctx context.Context) error {
 }
 
 // parentsFirst are the commits that are not hidden, each behind all of its parents, the oldest first.
-func (w *walk) parentsFirst() (out []*dated) {
+func (w *walk) parentsFirst() (out []*walkedCommit) {
 	for _, c := range w.seen {
 		for _, p := range c.Parents {
 			if parent := w.seen[p]; parent != nil && !c.hidden {
@@ -229,13 +229,13 @@ func (w *walk) parentsFirst() (out []*dated) {
 			}
 		}
 	}
-	var ready []*dated // whose children are in out, the newest last
+	var ready []*walkedCommit // whose children are in out, the newest last
 	for _, c := range w.seen {
 		if !c.hidden && c.children == 0 {
 			ready = append(ready, c)
 		}
 	}
-	slices.SortFunc(ready, sooner)
+	slices.SortFunc(ready, compareDates)
 	for len(ready) > 0 {
 		c := ready[len(ready)-1]
 		ready, out = ready[:len(ready)-1], append(out, c)
@@ -245,7 +245,7 @@ func (w *walk) parentsFirst() (out []*dated) {
 				continue
 			}
 			if parent.children--; parent.children == 0 {
-				at, _ := slices.BinarySearchFunc(ready, parent, sooner)
+				at, _ := slices.BinarySearchFunc(ready, parent, compareDates)
 				ready = slices.Insert(ready, at, parent)
 			}
 		}
@@ -254,8 +254,8 @@ func (w *walk) parentsFirst() (out []*dated) {
 	return out
 }
 
-// sooner is the order of the queue: of equal times a hidden commit, which may hide the other, comes last, else the first that was found.
-func sooner(a, b *dated) int {
+// compareDates is the order of the queue: of equal times a hidden commit, which may hide the other, comes last, else the first that was found.
+func compareDates(a, b *walkedCommit) int {
 	switch order := a.Committer.When.Compare(b.Committer.When); {
 	case order != 0 || a.hidden == b.hidden:
 		return cmp.Or(order, cmp.Compare(b.n, a.n))

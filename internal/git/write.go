@@ -25,7 +25,7 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	}
 	err := os.Mkdir(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = r.shared.adjust(filepath.Dir(path))
+		err = r.shared.applyTo(filepath.Dir(path))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
@@ -39,7 +39,7 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	if err == nil {
 		_, err = z.Write(content)
 	}
-	if err = errors.Join(err, z.Close(), f.Close(), r.shared.adjust(f.Name())); err == nil {
+	if err = errors.Join(err, z.Close(), f.Close(), r.shared.applyTo(f.Name())); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 		root.put(strings.Split(path, "/"), blob)
 	}
 	for path, id := range d.Blobs {
-		if err := r.here(id, kindBlob); err != nil {
+		if err := r.requireObject(id, kindBlob); err != nil {
 			return "", err
 		}
 		root.put(strings.Split(path, "/"), id)
@@ -102,7 +102,7 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	}
 	text := fmt.Sprintf("tree %s\n", tree)
 	for _, p := range d.Parents {
-		if err := r.here(p, kindCommit); err != nil {
+		if err := r.requireObject(p, kindCommit); err != nil {
 			return "", err
 		}
 		text += fmt.Sprintf("parent %s\n", p)
@@ -114,8 +114,8 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	return id, nil
 }
 
-// here makes sure that an object can be pointed at.
-func (r *Repo) here(id OID, kind Kind) error {
+// requireObject makes sure that an object can be pointed at.
+func (r *Repo) requireObject(id OID, kind Kind) error {
 	is, _, err := r.store.header(id)
 	if err == nil && is != kind {
 		err = ErrMalformed
@@ -134,7 +134,7 @@ func (s Signature) header() (string, error) {
 				return -1
 			}
 			return c
-		}, text), isCrud)
+		}, text), isTrimmedFromNames)
 	}
 	name, email := clean(s.Name), clean(s.Email)
 	if name == "" || email == "" {
@@ -143,8 +143,8 @@ func (s Signature) header() (string, error) {
 	return fmt.Sprintf("%s <%s> %d %s", name, email, s.When.Unix(), s.When.Format("-0700")), nil
 }
 
-// isCrud is what git takes off the ends of names.
-func isCrud(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;<>"\'`, c) }
+// isTrimmedFromNames is what git takes off the ends of names.
+func isTrimmedFromNames(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;<>"\'`, c) }
 
 // dir is one level of changed paths: a name maps to a blob, to "" (removed), or to a
 // deeper dir.
@@ -235,13 +235,13 @@ func (r *Repo) changed(name string, old TreeEntry, to any) (TreeEntry, error) {
 		}
 		mode, id = modeDir, tree
 	}
-	if id != "" && !storable(name) {
+	if id != "" && !isFileName(name) {
 		return TreeEntry{}, fmt.Errorf("git: tree entry %q: %w", name, ErrMalformed)
 	}
 	return newEntry(mode, name, id), nil
 }
 
-// storable reports whether a file in a working tree may have a name.
-func storable(name string) bool {
+// isFileName reports whether a file in a working tree may have a name.
+func isFileName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(name, "/\x00")
 }

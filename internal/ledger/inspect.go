@@ -130,7 +130,7 @@ func (l *Ledger) Behind() ([]string, error) {
 // stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed, a BoundsError).
 func (l *Ledger) Barred(ctx context.Context, remote string) error {
 	tracking := l.tracking(remote)
-	if by := l.repo.InTheWay(tracking); by != "" {
+	if by := l.repo.ConflictingRef(tracking); by != "" {
 		return &BlockedError{Ref: l.ref, By: "refs/heads/" + strings.TrimPrefix(by, "refs/remotes/"+remote+"/"), Remote: remote}
 	}
 	tip, err := l.Tip()

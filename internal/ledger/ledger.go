@@ -95,7 +95,7 @@ func (l *Ledger) Check() (git.OID, error) {
 		return "", err
 	}
 	if tip == "" {
-		if by := l.repo.InTheWay(l.ref); by != "" {
+		if by := l.repo.ConflictingRef(l.ref); by != "" {
 			return "", &BlockedError{Ref: l.ref, By: by}
 		}
 		return "", nil

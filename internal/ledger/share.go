@@ -252,7 +252,7 @@ func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, 
 			return held, held, err
 		}
 		// What can't be read would make unreadable what is held.
-		if err := repo.Sound(ctx, tip, held); err != nil {
+		if err := repo.CheckCommitSizes(ctx, tip, held); err != nil {
 			return "", "", err
 		}
 		if err := checkComplete(ctx, repo, tip, held); err != nil {
@@ -321,7 +321,7 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 
 // inTheWay is a BlockedError where a branch of the remote is why a push was rejected, and else what git said.
 func (l *Ledger) inTheWay(ctx context.Context, remote string, attended git.Attended, rejected error) error {
-	by, err := l.repo.InTheWayAt(ctx, remote, l.ref, attended)
+	by, err := l.repo.ConflictingRefAt(ctx, remote, l.ref, attended)
 	if err != nil || by == "" {
 		return rejected
 	}

@@ -159,7 +159,7 @@ func compareFiles(now *worktree.Content, left map[string][]db.Left) map[string][
 			}
 		}
 		if len(gone) > 0 {
-			moved = now.Moved(gone)
+			moved = now.NewNames(gone)
 		}
 	}
 	out := make(map[string][]string, len(left))
@@ -201,7 +201,7 @@ func fileFreshness(now *worktree.Content, l db.Left, moved string) string {
 		return result.Unknown
 	case stands == "":
 		return result.StaleDeleted
-	case db.KeyOf(string(now.Former(path))) == l.Blob:
+	case db.KeyOf(string(now.SHA1Blob(path))) == l.Blob:
 		return result.Fresh
 	}
 	return result.StaleChanged

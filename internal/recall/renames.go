@@ -60,12 +60,12 @@ func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Reques
 	defer now.Close()
 	known := slices.DeleteFunc(append(touched, follow(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
 	if gone := slices.DeleteFunc(known[:min(len(known), maxFollowed)], now.Has); len(gone) > 0 {
-		for from, to := range now.Moved(gone) {
+		for from, to := range now.NewNames(gone) {
 			n.add(from, to)
 		}
 	}
-	if called := now.Called(matches); len(called) > 0 {
-		for to, from := range now.Came(called) {
+	if called := now.Matching(matches); len(called) > 0 {
+		for to, from := range now.FormerNames(called) {
 			n.add(from, to)
 		}
 	}

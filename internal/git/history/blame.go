@@ -151,8 +151,8 @@ func blamable(c *worktree.Content, file string) ([]byte, error) {
 	return text, nil
 }
 
-// unchanged fills in which line of a text each line of another one is.
-func unchanged(before, now []byte, spaces git.Spaces, out []int) error {
+// mapUnchangedLines fills in which line of a text each line of another one is.
+func mapUnchangedLines(before, now []byte, spaces git.Spaces, out []int) error {
 	text, err := git.Hunks(before, now, 0, spaces)
 	if err != nil {
 		return err

@@ -27,12 +27,12 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 			return Lines{}, err
 		}
 	}
-	out := Lines{Text: split(texts[1])}
+	out := Lines{Text: splitLines(texts[1])}
 	was := make([]int, len(out.Text))
-	if err := unchanged(texts[0], texts[1], git.SpacesAside, was); err != nil {
+	if err := mapUnchangedLines(texts[0], texts[1], git.SpacesAside, was); err != nil {
 		return Lines{}, err
 	}
-	old := split(texts[0])
+	old := splitLines(texts[0])
 	stays := make([]bool, len(old)+1)
 	for i, n := range was {
 		if n == 0 || n > len(old) {
@@ -49,8 +49,8 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	return out, nil
 }
 
-// atMost reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
-func atMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
+// blobAtMost reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
+func blobAtMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -65,15 +65,15 @@ func atMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 }
 
 func textOf(r *git.Repo, id git.OID) ([]byte, error) {
-	text, err := atMost(r, id, maxLines)
+	text, err := blobAtMost(r, id, maxLines)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary
 	}
 	return text, err
 }
 
-// split are the lines of a text, without their ends.
-func split(text []byte) []string {
+// splitLines are the lines of a text, without their ends.
+func splitLines(text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]P
 		}
 	}
 	out := map[string]Person{}
-	for some := range slices.Chunk(asked, mapped) {
+	for some := range slices.Chunk(asked, addressesAtOnce) {
 		args := []string{"check-mailmap"}
 		for _, a := range some {
 			args = append(args, "<"+a+">")
@@ -45,5 +45,5 @@ func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]P
 // maxAddress is how long an address can be, in bytes (RFC 5321, 4.5.3.1.3).
 const maxAddress = 256
 
-// mapped is how many addresses git is asked about at once: their length stays below what a command line takes.
-const mapped = 200
+// addressesAtOnce is how many addresses git is asked about at once: their length stays below what a command line takes.
+const addressesAtOnce = 200

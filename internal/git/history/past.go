@@ -27,7 +27,7 @@ func Past(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (
 		if err != nil {
 			return nil, err
 		}
-		stays(r, c, paths, out)
+		addStays(r, c, paths, out)
 		if len(c.Parents) == 0 {
 			return out, nil
 		}
@@ -44,9 +44,9 @@ func Past(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (
 	return out, nil
 }
 
-// stays goes one commit further back: From is when the oldest commit yet with that blob was
+// addStays goes one commit further back: From is when the oldest commit yet with that blob was
 // made.
-func stays(r *git.Repo, c git.Commit, paths []string, out map[string][]Stay) {
+func addStays(r *git.Repo, c git.Commit, paths []string, out map[string][]Stay) {
 	for _, p := range paths {
 		blob := r.At(c.Tree, p).ID()
 		had := out[p]

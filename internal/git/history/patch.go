@@ -9,8 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 )
 
-// usual is how many equal lines git shows around what differs.
-const usual = 3
+// contextLines is how many equal lines git shows around what differs.
+const contextLines = 3
 
 // Bounds of Patch.
 const (
@@ -48,14 +48,14 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 
 // patch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
 func patch(r *git.Repo, p *FilePatch) {
-	before, one := atMost(r, p.Before, maxPatched)
-	after, two := atMost(r, p.OID, maxPatched)
+	before, one := blobAtMost(r, p.Before, maxPatched)
+	after, two := blobAtMost(r, p.OID, maxPatched)
 	p.Left = one != nil || two != nil
 	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
 	if p.Left || p.Binary {
 		return
 	}
-	text, err := git.Hunks(before, after, usual, git.SpacesCount)
+	text, err := git.Hunks(before, after, contextLines, git.SpacesCount)
 	p.Text, p.Left = text, err != nil
 }
 

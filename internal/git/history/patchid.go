@@ -36,7 +36,7 @@ func PatchID(r *git.Repo, c git.Commit) string {
 	}
 	sum, left, pending := patchSum{}, patchBytes, ""
 	for _, ch := range changes {
-		for _, part := range halves(ch) {
+		for _, part := range splitTypeChange(ch) {
 			text, ok := patchOf(r, part, &left)
 			if !ok {
 				return ""
@@ -52,8 +52,8 @@ func PatchID(r *git.Repo, c git.Commit) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// halves are the patches of one change: git removes a file and makes another where a file became a link.
-func halves(c git.Change) []git.Change {
+// splitTypeChange are the patches of one change: git removes a file and makes another where a file became a link.
+func splitTypeChange(c git.Change) []git.Change {
 	kind := func(mode string) string { return mode[:min(len(mode), 3)] }
 	if c.Kind != "M" || kind(c.Modes[0]) == kind(c.Modes[1]) {
 		return []git.Change{c}
@@ -66,8 +66,8 @@ func halves(c git.Change) []git.Change {
 
 // patchOf is the patch of one file as git prints it, without an "index" line, and takes its size off the rest.
 func patchOf(r *git.Repo, c git.Change, left *int) (string, bool) {
-	before, one := side(r, c.Before, c.Modes[0], left)
-	after, two := side(r, c.OID, c.Modes[1], left)
+	before, one := sideContent(r, c.Before, c.Modes[0], left)
+	after, two := sideContent(r, c.OID, c.Modes[1], left)
 	if !one || !two || bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0 {
 		return "", false
 	}
@@ -81,19 +81,19 @@ func patchOf(r *git.Repo, c git.Change, left *int) (string, bool) {
 	case c.Modes[0] != c.Modes[1]:
 		head += "old mode " + c.Modes[0] + "\nnew mode " + c.Modes[1] + "\n"
 	}
-	text, err := git.Hunks(before, after, usual, git.SpacesCount)
+	text, err := git.Hunks(before, after, contextLines, git.SpacesCount)
 	if text != "" {
 		head += "--- " + from + "\n+++ " + to + "\n"
 	}
 	return head + text, err == nil
 }
 
-// side is one side of a patch.
-func side(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
+// sideContent is one side of a patch.
+func sideContent(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
 	if mode == repository {
 		return []byte("Subproject commit " + string(id) + "\n"), true
 	}
-	text, err := atMost(r, id, uint64(*left))
+	text, err := blobAtMost(r, id, uint64(*left))
 	*left -= len(text)
 	return text, err == nil
 }

@@ -71,12 +71,12 @@ func (l *Reflog) read(r *git.Repo, head string, mark ReflogMark) (text string, o
 	}
 	l.Mark = mark
 	if more := size - mark.Size; mark.Size > 0 && more > 0 && more <= maxReflog {
-		text = section(f, mark.Size, more)
+		text = readSection(f, mark.Size, more)
 		l.Follow = strings.HasPrefix(text, string(mark.Last)+" ")
 	}
 	if !l.Follow { // git wrote it anew without its oldest entries, or nobody has read it yet
 		from := max(0, size-recentReflog)
-		text = section(f, from, size-from)
+		text = readSection(f, from, size-from)
 		if from > 0 {
 			_, text, _ = strings.Cut(text, "\n")
 			from = size - int64(len(text))
@@ -86,7 +86,7 @@ func (l *Reflog) read(r *git.Repo, head string, mark ReflogMark) (text string, o
 	return text[:strings.LastIndexByte(text, '\n')+1], true
 }
 
-func section(f io.ReaderAt, from, n int64) string {
+func readSection(f io.ReaderAt, from, n int64) string {
 	b := make([]byte, n)
 	got, _ := f.ReadAt(b, from) // what is there of it
 	return string(b[:got])

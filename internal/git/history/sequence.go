@@ -17,16 +17,16 @@ import (
 // meant to be asked from a hook that runs because of what HEAD is now.
 func Sequencing(r *git.Repo) bool {
 	switch {
-	case has(r, "rebase-merge"):
-		conflict := has(r, "rebase-merge/stopped-sha") && !has(r, "rebase-merge/amend") // else it stands still because it was told to
+	case stateExists(r, "rebase-merge"):
+		conflict := stateExists(r, "rebase-merge/stopped-sha") && !stateExists(r, "rebase-merge/amend") // else it stands still because it was told to
 		return conflict || !committedByHand(r)
-	case has(r, "rebase-apply/rebasing"):
+	case stateExists(r, "rebase-apply/rebasing"):
 		return !committedByHand(r)
-	case has(r, "rebase-apply"):
-		return number(r, "rebase-apply/next") < number(r, "rebase-apply/last") && !committedByHand(r)
+	case stateExists(r, "rebase-apply"):
+		return stateNumber(r, "rebase-apply/next") < stateNumber(r, "rebase-apply/last") && !committedByHand(r)
 	}
 	// The list still holds the pick that was just made.
-	return picks(r, "sequencer/todo") > 1 && !committedByHand(r)
+	return countPicks(r, "sequencer/todo") > 1 && !committedByHand(r)
 }
 
 // committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
@@ -40,7 +40,7 @@ func committedByHand(r *git.Repo) bool {
 // manager may have kept it to itself. A line is an old and a new OID.
 func Rewritten(r *git.Repo, amend bool) string {
 	if !amend {
-		return text(r, "rebase-merge/rewritten-list") + text(r, "rebase-apply/rewritten")
+		return stateText(r, "rebase-merge/rewritten-list") + stateText(r, "rebase-apply/rewritten")
 	}
 	if move := lastMove(r); move.amends() {
 		return string(move.old) + " " + string(move.new) + "\n"
@@ -50,26 +50,26 @@ func Rewritten(r *git.Repo, amend bool) string {
 
 // Merging reports whether `git merge` is under way in this worktree, as it still is when its
 // post-merge hook runs; a fast-forward and a squash never are.
-func Merging(r *git.Repo) bool { return has(r, "MERGE_HEAD") }
+func Merging(r *git.Repo) bool { return stateExists(r, "MERGE_HEAD") }
 
-func has(r *git.Repo, name string) bool {
+func stateExists(r *git.Repo, name string) bool {
 	_, err := os.Lstat(filepath.Join(r.Layout().GitDir, name))
 	return err == nil
 }
 
-// number reads a file that holds one; 0 when it does not.
-func number(r *git.Repo, name string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(text(r, name)))
+// stateNumber reads a file that holds one; 0 when it does not.
+func stateNumber(r *git.Repo, name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(stateText(r, name)))
 	if err != nil {
 		return 0
 	}
 	return n
 }
 
-// picks counts the instructions of a sequence's list.
-func picks(r *git.Repo, name string) int {
+// countPicks counts the instructions of a sequence's list.
+func countPicks(r *git.Repo, name string) int {
 	n := 0
-	for line := range strings.Lines(text(r, name)) {
+	for line := range strings.Lines(stateText(r, name)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			n++
 		}
@@ -77,7 +77,7 @@ func picks(r *git.Repo, name string) int {
 	return n
 }
 
-func text(r *git.Repo, name string) string {
+func stateText(r *git.Repo, name string) string {
 	b, _ := os.ReadFile(filepath.Join(r.Layout().GitDir, name)) // mostly there is none
 	return string(b)
 }
@@ -93,7 +93,7 @@ func lastMove(r *git.Repo) logEntry {
 	}
 	defer log.Close()
 	n := min(log.Size, reflogTail)
-	tail := strings.TrimSpace(section(log, log.Size-n, n))
+	tail := strings.TrimSpace(readSection(log, log.Size-n, n))
 	e, _ := entryOf(tail[strings.LastIndexByte(tail, '\n')+1:])
 	return e
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// apart are how branches begin that hold no code: ledgers, and what Entire keeps.
-var apart = [...]string{"rekal/", "entire/"} //nolint:gochecknoglobals // a table
+// branchesWithoutCode are how branches begin that hold no code: ledgers, and what Entire keeps.
+var branchesWithoutCode = [...]string{"rekal/", "entire/"} //nolint:gochecknoglobals // a table
 
 // Tips are the commits of HEAD, here and in other worktrees, of branches, here and as remotes were last seen, and of tags: the code.
 func Tips(r *git.Repo) ([]git.OID, error) {
@@ -20,7 +20,7 @@ func Tips(r *git.Repo) ([]git.OID, error) {
 		return nil, err
 	}
 	for name, id := range refs {
-		if isApart(name) {
+		if isWithoutCode(name) {
 			continue
 		}
 		if _, err := r.Commit(id); err != nil {
@@ -34,13 +34,13 @@ func Tips(r *git.Repo) ([]git.OID, error) {
 	return slices.Compact(tips), nil
 }
 
-// isApart reports whether a ref is a branch that holds no code.
-func isApart(ref string) bool {
+// isWithoutCode reports whether a ref is a branch that holds no code.
+func isWithoutCode(ref string) bool {
 	branch, is := strings.CutPrefix(ref, "refs/heads/")
 	if rest, remote := strings.CutPrefix(ref, "refs/remotes/"); remote {
 		_, branch, is = strings.Cut(rest, "/")
 	}
-	return is && slices.ContainsFunc(apart[:], func(begin string) bool { return strings.HasPrefix(branch, begin) })
+	return is && slices.ContainsFunc(branchesWithoutCode[:], func(begin string) bool { return strings.HasPrefix(branch, begin) })
 }
 
 // maxSearched is how many commits are looked through for some; beyond it they count as found.

@@ -21,7 +21,7 @@ import (
 // came with what known leads to, has no Origin.
 func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines []int, in, known git.OID) ([]Origin, error) {
 	out := make([]Origin, len(lines))
-	there, err := matches(r, commit, file, lines, in)
+	there, err := matchingLines(r, commit, file, lines, in)
 	if err != nil {
 		return out, err
 	}
@@ -49,8 +49,8 @@ func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines 
 	return out, err
 }
 
-// matches tells which lines of a file in another commit some of its lines in a commit are; 0 for none.
-func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) ([]int, error) {
+// matchingLines tells which lines of a file in another commit some of its lines in a commit are; 0 for none.
+func matchingLines(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) ([]int, error) {
 	out := make([]int, len(lines))
 	var texts [2][]byte
 	for i, id := range [2]git.OID{in, commit} {
@@ -65,7 +65,7 @@ func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) 
 		}
 	}
 	all := make([]int, bytes.Count(texts[1], []byte("\n"))+1)
-	if err := unchanged(texts[0], texts[1], git.SpacesAside, all); err != nil {
+	if err := mapUnchangedLines(texts[0], texts[1], git.SpacesAside, all); err != nil {
 		return out, err
 	}
 	for i, n := range lines {
@@ -93,7 +93,7 @@ func blame(ctx context.Context, r *git.Repo, options, revs []string, file string
 	}
 	what := slices.Concat(revs, []string{"--", file})
 	text, err := "", error(nil)
-	if name := lookedThrough(r); name != "" {
+	if name := ignoreRevsFile(r); name != "" {
 		text, err = r.Feed(ctx, string(unsaved), slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
 	}
 	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
@@ -115,9 +115,9 @@ func blame(ctx context.Context, r *git.Repo, options, revs []string, file string
 	return readBlame(text, cuts)
 }
 
-// lookedThrough is the file with commits that only reformat, as the user configured it for git blame; "" for
+// ignoreRevsFile is the file with commits that only reformat, as the user configured it for git blame; "" for
 // none. Git fails where it is not there.
-func lookedThrough(r *git.Repo) string {
+func ignoreRevsFile(r *git.Repo) string {
 	name := r.Setting("blame.ignorerevsfile")
 	if name == "" {
 		return ""

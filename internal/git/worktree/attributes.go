@@ -28,7 +28,7 @@ func (c *Content) attributes(file string) (lines string, some bool) {
 func (c *Content) attributesIn(dir string) []string {
 	lines, ok := c.rules[dir]
 	if !ok {
-		files := []string{c.at(path.Join(dir, ".gitattributes"))}
+		files := []string{c.pathOf(path.Join(dir, ".gitattributes"))}
 		if dir == "." {
 			files = append(files, filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"), "/etc/gitattributes", c.usersAttributes())
 			if crlf := c.repo.Setting("core.autocrlf"); crlf != "" && crlf != "false" {

@@ -108,7 +108,7 @@ func (c *Content) Close() {
 // looked for where the bytes are not what likely, which may be nil, says they are: the index of a large
 // repository takes longer than the files.
 func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
-	b := c.stands(file)
+	b := c.fileBlob(file)
 	if b.info == nil || likely != nil && likely(b.id) {
 		return b.id
 	}
@@ -118,7 +118,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	switch {
 	case !filtered && !recoded && !(some && b.crlf):
 		return b.id
-	case !filtered && !recoded && likely != nil && !likely(c.unix(file)): // nor with git's ends of lines is it what was asked for
+	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)): // nor with git's ends of lines is it what was asked for
 		return b.id
 	}
 	if id := c.unchanged(file); id != "" {
@@ -131,15 +131,15 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 		c.filter = c.newFilter()
 	}
 	id := c.filter.blob(file)
-	if b.crlf && id != b.id && c.mixed(c.inIndex(file)) {
+	if b.crlf && id != b.id && c.indexHasCRLF(c.inIndex(file)) {
 		return Unread
 	}
 	return id
 }
 
-// mixed reports whether a file has ends of lines of another system in the index: where git only guesses that
+// indexHasCRLF reports whether a file has ends of lines of another system in the index: where git only guesses that
 // a file is text it leaves those, and there the filter does not look.
-func (c *Content) mixed(e indexEntry) bool {
+func (c *Content) indexHasCRLF(e indexEntry) bool {
 	if e.id == "" {
 		return false
 	}
@@ -148,24 +148,24 @@ func (c *Content) mixed(e indexEntry) bool {
 }
 
 // Has reports whether anything stands in a file.
-func (c *Content) Has(file string) bool { return c.stands(file).id != "" }
+func (c *Content) Has(file string) bool { return c.fileBlob(file).id != "" }
 
-// stands is what stands in a file, as it lies there.
-func (c *Content) stands(file string) blob {
+// fileBlob is what stands in a file, as it lies there.
+func (c *Content) fileBlob(file string) blob {
 	b, ok := c.known[file]
 	if !ok {
 		if c.root != "" {
-			b = c.inFile(file)
+			b = c.blobInWorktree(file)
 		} else {
-			b.id = c.inTree(file)
+			b.id = c.blobInTree(file)
 		}
 		c.known[file] = b
 	}
 	return b
 }
 
-// Former is what the content of a file was called before its repository was converted to SHA-256; "" in one with SHA-1.
-func (c *Content) Former(file string) git.OID {
+// SHA1Blob is what the content of a file was called before its repository was converted to SHA-256; "" in one with SHA-1.
+func (c *Content) SHA1Blob(file string) git.OID {
 	if c.repo.Hash().Size == git.SHA1().Size {
 		return ""
 	}
@@ -183,7 +183,7 @@ func (c *Content) Text(file string) ([]byte, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("git: %q in the working tree: %w", file, git.ErrNotFound)
 		}
-		return os.ReadFile(c.at(file))
+		return os.ReadFile(c.pathOf(file))
 	}
 	id := c.committed(file)
 	if id == "" {
@@ -229,20 +229,20 @@ func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 // committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
 // each of many; "" for none.
 func (c *Content) committed(file string) git.OID {
-	id := c.inTree(file)
+	id := c.blobInTree(file)
 	if id != Unread {
 		return id
 	}
 	return c.repo.At(c.tree, file).ID()
 }
 
-// inTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
-func (c *Content) inTree(file string) git.OID {
-	return c.below(c.tree, file)
+// blobInTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
+func (c *Content) blobInTree(file string) git.OID {
+	return c.blobBelow(c.tree, file)
 }
 
-// below is what stands in a file below a tree.
-func (c *Content) below(tree git.OID, file string) git.OID {
+// blobBelow is what stands in a file below a tree.
+func (c *Content) blobBelow(tree git.OID, file string) git.OID {
 	for {
 		all, err := c.trees.Named(tree)
 		if err != nil {
@@ -260,8 +260,8 @@ func (c *Content) below(tree git.OID, file string) git.OID {
 	}
 }
 
-// at is where a file of the working tree lies.
-func (c *Content) at(file string) string { return filepath.Join(c.root, filepath.FromSlash(file)) }
+// pathOf is where a file of the working tree lies.
+func (c *Content) pathOf(file string) string { return filepath.Join(c.root, filepath.FromSlash(file)) }
 
 // lstat looks at a file of the working tree. As for git, nothing lies behind a link.
 func (c *Content) lstat(file string) (os.FileInfo, error) {
@@ -271,7 +271,7 @@ func (c *Content) lstat(file string) (os.FileInfo, error) {
 	if err := c.isFolder(path.Dir(file)); err != nil {
 		return nil, err
 	}
-	return os.Lstat(c.at(file))
+	return os.Lstat(c.pathOf(file))
 }
 
 // isFolder says why nothing lies in a folder of the working tree.
@@ -290,16 +290,16 @@ func (c *Content) isFolder(dir string) error {
 	return err
 }
 
-// inFile is what stands in a file of the working tree.
-func (c *Content) inFile(file string) blob {
+// blobInWorktree is what stands in a file of the working tree.
+func (c *Content) blobInWorktree(file string) blob {
 	info, err := c.lstat(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return blob{id: c.leftOut(file)}
+		return blob{id: c.blobLeftOut(file)}
 	case err != nil:
 		return blob{id: Unread}
 	case info.Mode()&os.ModeSymlink != 0:
-		to, err := os.Readlink(c.at(file))
+		to, err := os.Readlink(c.pathOf(file))
 		if err != nil {
 			return blob{id: Unread}
 		}
@@ -312,7 +312,7 @@ func (c *Content) inFile(file string) blob {
 		return blob{id: cmp.Or(c.unchanged(file), Unread)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
-	text, err := os.ReadFile(c.at(file))
+	text, err := os.ReadFile(c.pathOf(file))
 	if err != nil {
 		return blob{id: Unread}
 	}
@@ -322,8 +322,8 @@ func (c *Content) inFile(file string) blob {
 // submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
 // for any other folder.
 func (c *Content) submodule(dir string) git.OID {
-	if _, err := os.Lstat(filepath.Join(c.at(dir), ".git")); err == nil {
-		if sub, err := git.Open(c.repo.Context(), c.at(dir), []string{"GIT_DIR=" + filepath.Join(c.at(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
+	if _, err := os.Lstat(filepath.Join(c.pathOf(dir), ".git")); err == nil {
+		if sub, err := git.Open(c.repo.Context(), c.pathOf(dir), []string{"GIT_DIR=" + filepath.Join(c.pathOf(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
 			defer sub.Close()
 			if head, err := sub.Head(); err == nil && head.OID != "" {
 				return head.OID
@@ -338,9 +338,9 @@ func (c *Content) submodule(dir string) git.OID {
 
 func (c *Content) blobID(text []byte) git.OID { return c.repo.Hash().Blob(text) }
 
-// unix is a file with git's ends of lines.
-func (c *Content) unix(file string) git.OID {
-	text, err := os.ReadFile(c.at(file))
+// blobWithUnixLines is a file with git's ends of lines.
+func (c *Content) blobWithUnixLines(file string) git.OID {
+	text, err := os.ReadFile(c.pathOf(file))
 	if err != nil {
 		return Unread
 	}
@@ -350,10 +350,10 @@ func (c *Content) unix(file string) git.OID {
 // unixLines is a text with ends of lines as git stores them.
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// leftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
+// blobLeftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
 // somebody by hand, leaves it out of the working tree; else nothing.
-func (c *Content) leftOut(file string) git.OID {
-	head := c.inTree(file)
+func (c *Content) blobLeftOut(file string) git.OID {
+	head := c.blobInTree(file)
 	if head == "" || !filepath.IsLocal(file) {
 		return ""
 	}

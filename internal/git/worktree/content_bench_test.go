@@ -67,7 +67,7 @@ func lookAt(b *testing.B, p *repos.Place, files []string) {
 				gone = append(gone, f)
 			}
 		}
-		c.Moved(gone)
+		c.NewNames(gone)
 		c.Close()
 		b.StopTimer()
 		repo.Close()

@@ -223,7 +223,7 @@ func (d *drift) check() {
 			gone = append(gone, l.Path)
 		}
 	}
-	moved := c.Moved(gone)
+	moved := c.NewNames(gone)
 	for _, l := range d.left {
 		at, id := end(l.Path, moved, func(f string) git.OID { return c.Blob(f, func(id git.OID) bool { return id == l.OID }) })
 		gitAt, gitID := end(l.Path, want.moved, func(f string) git.OID { return want.now[f] })

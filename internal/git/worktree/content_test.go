@@ -300,7 +300,7 @@ func TestLongMoved(t *testing.T) {
 			tt.make(p)
 			c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
 			defer c.Close()
-			harness.Equal(t, "moved", tt.want, c.Moved([]string{"f", "never"})["f"])
+			harness.Equal(t, "moved", tt.want, c.NewNames([]string{"f", "never"})["f"])
 		})
 	}
 }
@@ -317,7 +317,7 @@ func TestMovedOneByOne(t *testing.T) {
 	}
 	c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
 	defer c.Close()
-	harness.Equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.Moved([]string{"a/f", "a/g", "a/h"}))
+	harness.Equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.NewNames([]string{"a/f", "a/g", "a/h"}))
 }
 
 // Former names are found from today's, through several renames, with changes of content and without; what was only added had none.
@@ -332,8 +332,8 @@ func TestCame(t *testing.T) {
 	p.Add("r", "three", "dir.c", repos.Long()+"and more\n")
 	c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
 	defer c.Close()
-	harness.Equal(t, "called", []string{"added", "dir.c"}, c.Called(func(f string) bool { return strings.Contains(f, "d") }))
-	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"}, c.Came([]string{"added", "dir.c", "other"}))
+	harness.Equal(t, "called", []string{"added", "dir.c"}, c.Matching(func(f string) bool { return strings.Contains(f, "d") }))
+	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"}, c.FormerNames([]string{"added", "dir.c", "other"}))
 }
 
 // Whatever the version of the index, a rename in it is seen.
@@ -360,7 +360,7 @@ func TestLongMovedInIndex(t *testing.T) {
 			want := map[string]string{"a/f": "b/c/d/new", "long/name/of/a/file/that/goes/on": "z", "l/edited": "n/edited"}
 			for range 2 {
 				c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
-				harness.Equal(t, "moved", want, c.Moved(slices.Collect(maps.Keys(want))))
+				harness.Equal(t, "moved", want, c.NewNames(slices.Collect(maps.Keys(want))))
 				c.Close()
 				p.Git("r", "write-tree") // from now on the index knows of each folder what it is, which HEAD has not
 				raw = repos.Must(os.ReadFile(p.At("r/.git/index")))(t)
@@ -368,7 +368,7 @@ func TestLongMovedInIndex(t *testing.T) {
 			for n := 0; n < len(raw); n += 11 { // cut anywhere, it is no reason to fail
 				repos.Must(0, os.WriteFile(p.At("r/.git/index"), raw[:n], 0o666))(t)
 				again := repos.Must(worktree.Open(p.Open("r"), ""))(t)
-				for from, to := range again.Moved([]string{"a/f"}) {
+				for from, to := range again.NewNames([]string{"a/f"}) {
 					harness.Equal(t, from, "b/c/d/new", to)
 				}
 				again.Close()

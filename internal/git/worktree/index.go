@@ -23,7 +23,7 @@ func (c *Content) inIndex(file string) indexEntry {
 	if e, asked := c.indexed[file]; asked {
 		return e
 	}
-	files := c.like(file)
+	files := c.expectedLike(file)
 	out, err := c.run(append([]string{"--literal-pathspecs", "ls-files", "-z", "-v", "--stage", "--"}, files...)...)
 	for _, f := range files {
 		c.indexed[f] = indexEntry{}
@@ -49,7 +49,7 @@ func (c *Content) unchanged(file string) git.OID {
 		return ""
 	}
 	if _, asked := c.touched[file]; !asked {
-		files := c.like(file)
+		files := c.expectedLike(file)
 		out, err := c.run(append([]string{"--literal-pathspecs", "diff-files", "-z", "--name-only", "--ignore-submodules", "--"}, files...)...)
 		for _, f := range files {
 			c.touched[f] = err != nil
@@ -64,13 +64,13 @@ func (c *Content) unchanged(file string) git.OID {
 	return e.id
 }
 
-// like are a file, and those files of HEAD that are expected and also lie in the working tree, or also don't.
-func (c *Content) like(file string) []string {
+// expectedLike are a file, and those files of HEAD that are expected and also lie in the working tree, or also don't.
+func (c *Content) expectedLike(file string) []string {
 	_, err := c.lstat(file)
 	out := []string{file}
 	for _, f := range c.expected {
 		_, other := c.lstat(f)
-		if f != file && (err == nil) == (other == nil) && len(f) <= maxPath && !strings.Contains(f, "\x00") && c.inTree(f) != "" {
+		if f != file && (err == nil) == (other == nil) && len(f) <= maxPath && !strings.Contains(f, "\x00") && c.blobInTree(f) != "" {
 			out = append(out, f)
 		}
 	}
@@ -89,7 +89,7 @@ func (c *Content) staged(files ...string) map[string]string {
 	changes := slices.Clone(c.stagedChanges())
 	for _, f := range files {
 		if !slices.ContainsFunc(changes, func(ch git.Change) bool { return ch.Path == f }) {
-			changes = append(changes, git.Change{Path: f, Kind: "D", Before: c.inTree(f)})
+			changes = append(changes, git.Change{Path: f, Kind: "D", Before: c.blobInTree(f)})
 		}
 	}
 	return c.repo.Renames(changes, maxSimilar)
@@ -112,7 +112,7 @@ func (c *Content) stagedChanges() []git.Change {
 		switch {
 		case change.Kind == "A" && change.OID == c.blobID(nil): // perhaps it was only named (add -N), and its content is nowhere yet
 			change.OID = c.Blob(change.Path, nil)
-		case change.Kind == "U" && c.inTree(change.Path) == "":
+		case change.Kind == "U" && c.blobInTree(change.Path) == "":
 			change.Kind, change.OID = "A", c.inIndex(change.Path).id
 		}
 		if git.IsOID(string(change.OID)) {

@@ -19,12 +19,12 @@ const (
 	maxMatches   = 20     // of them, those that are asked for: a pattern with more tells no file from another
 )
 
-// Moved tells what files that are not there any more are called now, by their former names: as
+// NewNames tells what files that are not there any more are called now, by their former names: as
 // the index says, or as one of the last commits did. A file that is not named has no successor that is known.
 //
 // The renames that are in the index and not in HEAD come first, with changes of content. Then comes the commit that took the file away,
 // along first parents, for all such files at once; of each commit's tree only what differs from the one before is read.
-func (c *Content) Moved(files []string) map[string]string {
+func (c *Content) NewNames(files []string) map[string]string {
 	out, former := map[string]string{}, map[string]string{} // former names by today's
 	for _, f := range files {
 		former[f] = f
@@ -49,14 +49,14 @@ func (c *Content) Moved(files []string) map[string]string {
 func (c *Content) successors(files map[string]string) map[string]string {
 	var gone, there []string
 	for f := range files {
-		if c.inTree(f) == "" {
+		if c.blobInTree(f) == "" {
 			gone = append(gone, f)
 		} else {
 			there = append(there, f)
 		}
 	}
 	slices.Sort(gone)
-	out := c.departed(gone)
+	out := c.renamedByCommits(gone)
 	if len(there) > 0 {
 		slices.Sort(there)
 		staged := c.staged(there...)
@@ -69,15 +69,15 @@ func (c *Content) successors(files map[string]string) map[string]string {
 	return out
 }
 
-// departed goes back from the commit until each file is met, and asks the commit that took it away
+// renamedByCommits goes back from the commit until each file is met, and asks the commit that took it away
 // where it went.
-func (c *Content) departed(files []string) map[string]string {
+func (c *Content) renamedByCommits(files []string) map[string]string {
 	out, diffs := map[string]string{}, 0
 	var made git.Commit
 	for before := range c.firstParents() {
 		var met []string
 		for _, f := range files {
-			if c.below(before.Tree, f) != "" {
+			if c.blobBelow(before.Tree, f) != "" {
 				met = append(met, f)
 			}
 		}
@@ -99,8 +99,8 @@ func (c *Content) departed(files []string) map[string]string {
 	return out
 }
 
-// Called are the files of the commit whose names match; none where they are too many to be looked at.
-func (c *Content) Called(matches func(file string) bool) []string {
+// Matching are the files of the commit whose names match; none where they are too many to be looked at.
+func (c *Content) Matching(matches func(file string) bool) []string {
 	all, err := c.trees.All(c.tree, maxListed)
 	if err != nil {
 		return nil
@@ -117,9 +117,9 @@ func (c *Content) Called(matches func(file string) bool) []string {
 	return out
 }
 
-// Came tells what files of the commit were called before, and these before, where one of the last commits renamed them: the former
-// names by those that followed. It is the way back of Moved.
-func (c *Content) Came(files []string) map[string]string {
+// FormerNames tells what files of the commit were called before, and these before, where one of the last commits renamed them: the former
+// names by those that followed. It is the way back of NewNames.
+func (c *Content) FormerNames(files []string) map[string]string {
 	out := map[string]string{}
 	line := slices.Collect(c.firstParents())
 	from := 0
@@ -165,7 +165,7 @@ func (c *Content) firstParents() iter.Seq[git.Commit] {
 // addedAt is which of some commits added a file that stands in the first, taken that it stands in all later ones; how many there
 // are where all have it.
 func (c *Content) addedAt(line []git.Commit, file string) int {
-	n := sort.Search(len(line), func(i int) bool { return c.below(line[i].Tree, file) == "" })
+	n := sort.Search(len(line), func(i int) bool { return c.blobBelow(line[i].Tree, file) == "" })
 	if n == len(line) {
 		return n
 	}
