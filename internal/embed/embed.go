@@ -35,9 +35,6 @@ const (
 // Batch is how many documents go into one request.
 const Batch = 16
 
-// DefaultURL is where Ollama listens.
-const DefaultURL = "http://127.0.0.1:11434"
-
 // DefaultModel is the model that is asked for: an open one of 137 M parameters and 768 dimensions.
 const DefaultModel = "nomic-embed-text"
 

@@ -36,8 +36,8 @@ func (w *world) crowd(n int, after ...func()) {
 		} else {
 			topic := topics[i/2%len(topics)]
 			s = chat(fmt.Sprintf("crowd-%d", i), at-8, fmt.Sprintf("human question %d on the %s", i, topic),
-				fmt.Sprintf("Edit src/f%d.go", i%7), "assistant it is because "+topics[(i/2+3)%len(topics)],
-				fmt.Sprintf("human then fix the %s", topic), fmt.Sprintf("Read src/f%d.go", (i+1)%7), "Bash make test", "assistant done, ErrBadToken is gone")
+				fmt.Sprintf("Edit src/f%d.go", i%7), fmt.Sprintf("assistant it is because of %s, says %d", topics[(i/2+3)%len(topics)], i),
+				fmt.Sprintf("human then fix the %s of %d", topic, i), fmt.Sprintf("Read src/f%d.go", (i+1)%7), "Bash make test", fmt.Sprintf("assistant done, ErrBadToken is gone from %d", i))
 			w.append(email, at, entryOf(cp, until(s, 2, 1)))
 			open[email] = s
 		}

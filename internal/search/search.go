@@ -1,9 +1,8 @@
 // Package search finds the sessions that a question is about.
 //
 // In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Train makes the semantic model, Embed
-// stores an embedding server's vectors. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical scores
-// words, and semantic scores meaning. Everything is stored through db, as bytes
-// that only this package reads.
+// stores the vectors of an embedding model. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical
+// scores words, and semantic keeps vectors. Everything is stored through db, as bytes that only this package reads.
 //
 // Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on the parts added, their
 // order, the model and what is hidden, not on how calls were split; a model depends on the first turns added, hidden or not. A hidden session is
