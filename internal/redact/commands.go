@@ -38,7 +38,7 @@ rar: -hp -p
 signtool, schtasks: /p /rp
 snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
-requirepass, masterauth, rootpw: *
+requirepass, masterauth, rootpw, bindpw, enable secret: *
 user, pass, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
 -p, -w, -a, -k, -t, -pw: ?
 `

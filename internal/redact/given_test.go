@@ -14,6 +14,8 @@ func TestGiven(t *testing.T) {
 		// files of settings
 		"tacacs-server key Steck-Ruebe4":                                                "Steck-Ruebe4",
 		"[relay]\nsmtp_user = crow\nsmtp_pass = nebelKraehe":                            "nebelKraehe",
+		"bindpw holler4bluete":                                                          "holler4bluete",
+		"enable secret dampfNudel":                                                      "dampfNudel",
 		"password: Tarragon77x;":                                                        "Tarragon77x",
 		"User: crow\nPass: moorleiche":                                                  "moorleiche",
 		`<property name="db.password">moorleiche</property>`:                            "moorleiche",
