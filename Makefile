@@ -152,9 +152,9 @@ install-files:
 		share/zsh/site-functions' share/fish/vendor_conf.d')
 	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
 	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
-	install -m 644 templates/completion/git-rekal.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
-	install -m 644 templates/completion/_git-rekal '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
-	install -m 644 templates/completion/git-rekal.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
+	bin/git-rekal completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
+	bin/git-rekal completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
+	bin/git-rekal completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
 
 # Packages of this system, in dist/ (docs/release.md).
 dist: libgit2 build

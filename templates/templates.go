@@ -11,7 +11,7 @@ package templates
 
 import (
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
 	"strings"
 	"text/template"
@@ -25,15 +25,6 @@ var ledgerReadme string
 
 //go:embed hook.sh
 var hookScript string
-
-//go:embed all:completion
-var completion embed.FS
-
-// Completion is the completion script of a shell: bash, zsh or fish. Of another one it is "".
-func Completion(shell string) string {
-	raw, _ := completion.ReadFile("completion/" + map[string]string{"bash": "git-rekal.bash", "zsh": "_git-rekal", "fish": "git-rekal.fish"}[shell])
-	return string(raw)
-}
 
 // Skill is the text of .claude/skills/rekal/SKILL.md.
 func Skill() string { return seal(skill) }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/git-rekal/git-rekal/templates"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -28,6 +27,14 @@ func completed(t *testing.T) *harness.Place {
 	return p
 }
 
+// complete asks what the last word may become, as the scripts of cobra do. The last line, for the shell, is left out.
+func complete(p *harness.Place, words ...string) string {
+	p.T.Helper()
+	out := p.Git("repo", append([]string{"rekal", "__complete"}, words...)...)
+	at := strings.LastIndex(strings.TrimSuffix(out, "\n"), ":")
+	return out[:at]
+}
+
 // TestCompletionLine: what the shells ask, and what they are told.
 func TestCompletionLine(t *testing.T) {
 	p := completed(t)
@@ -35,37 +42,37 @@ func TestCompletionLine(t *testing.T) {
 		"wh":                    "why\tsessions behind lines\n",
 		"why no":                "",
 		"--ki":                  "--kind\tonly KIND: session, memory or record (what a command printed)\n",
-		"--kind m":              "memory\t\n",
-		"q --agent cod":         "codex\t\n",
+		"--kind m":              "memory\n",
+		"q --agent cod":         "codex\n",
 		"-n 5 --commit":         "--commit\tsessions behind a code commit REV, also before an amend or rebase, or squashed on a server\n",
-		"--commit to":           "topic/login\t\n",
-		"--kind=me":             "--kind=memory\t\n",
-		"--color=al":            "--color=always\t\n",
-		"show --color=n":        "--color=never\t\n",
-		"init --brief=prompts,": "--brief=prompts,edits\t\n",
-		"query --role a":        "assistant\t\n",
-		"log --actor=":          "",
-		"log topic":             "topic/login\t\n",
-		"log main..to":          "main..topic/login\t\n",
+		"--commit to":           "topic/login\n",
+		"--kind=me":             "memory\n",
+		"--color=al":            "always\n",
+		"show --color=n":        "never\n",
+		"init --brief=prompts,": "prompts,edits\n",
+		"query --role a":        "assistant\n",
+		"log --actor=":          "[Debug] [Error] Subcommand 'log' does not support flag 'actor'\n", // on stderr
+		"log topic":             "topic/login\n",
+		"log main..to":          "main..topic/login\n",
 		"log --js":              "--json\tJSON, also on a terminal\n",
 		"help conf":             "config\tsettings\n",
 		"nothing so":            "",
 	} {
-		out := p.Git("repo", append([]string{"rekal", "completion", "--line", "--"}, strings.Fields(words)...)...)
+		out := complete(p, strings.Fields(words)...)
 		if strings.TrimSpace(out) != strings.TrimSpace(want) {
 			t.Errorf("%q: %q, want %q", words, out, want)
 		}
 	}
-	out := p.Git("repo", "rekal", "completion", "--line", "--", "purge", "")
+	out := complete(p, "purge", "")
 	if !regexp.MustCompile(`^[0-9A-Z]{8,}\tLeeway of tokens\n?$`).MatchString(out) {
 		t.Errorf("purge: %q", out)
 	}
-	if out := p.Git("repo", "rekal", "completion", "--line", "--", "restore", ""); out != "" {
+	if out := complete(p, "restore", ""); out != "" {
 		t.Errorf("restore, with nothing purged: %q", out)
 	}
 	id, _, _ := strings.Cut(out, "\t")
 	p.Git("repo", "rekal", "purge", id)
-	if out := p.Git("repo", "rekal", "completion", "--line", "--", "restore", ""); !strings.HasPrefix(out, id) || !strings.Contains(out, "\tLeeway of tokens") {
+	if out := complete(p, "restore", ""); !strings.HasPrefix(out, id) || !strings.Contains(out, "\tLeeway of tokens") {
 		t.Errorf("restore %s: %q", id, out)
 	}
 }
@@ -77,7 +84,7 @@ const bashCompletion = "/usr/share/bash-completion/bash_completion"
 func TestLongShells(t *testing.T) {
 	p := completed(t)
 	for file, shell := range map[string]string{"bash/completions/git-rekal": "bash", "zsh/_git-rekal": "zsh", "home/.config/fish/conf.d/git-rekal.fish": "fish"} {
-		p.Write(file, templates.Completion(shell))
+		p.Write(file, p.Git("repo", "rekal", "completion", shell))
 	}
 	p.Write("zsh/.zshrc", "fpath=("+p.At("zsh")+" $fpath)\nautoload -U compinit && compinit -u -d "+p.At("zsh/dump")+"\nPS1='$ '\n")
 	for shell, start := range map[string]struct {

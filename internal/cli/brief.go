@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/brief"
@@ -17,17 +18,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// briefCommand says what an agent should know that begins here: `git rekal brief --text`.
-type briefCommand struct {
+type briefOptions struct {
 	budget     int
 	json, text bool
 	hook       string
 }
 
-func (*briefCommand) about() entry {
-	return entry{
-		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "brief an agent that begins",
-		long: `
+// newBriefCmd says what an agent should know that begins here: `git rekal brief --text`.
+func newBriefCmd(app *App) *cobra.Command {
+	c := &briefOptions{}
+	cmd := &cobra.Command{
+		Use: "brief [--budget N] [--json|--text]", Short: "brief an agent that begins",
+		Long: `
 Prints what an agent should know when it begins, one line each with an ID:
 
   - the last session on this branch
@@ -43,16 +45,15 @@ If there is nothing to say, nothing is printed. People and agents wrote the text
 "git rekal init --brief" installs hooks, so that agents read it by themselves. The hooks call --hook AGENT. It reads the agent's JSON on
 stdin, prints an answer or nothing within 200 ms, and always exits with 0.`,
 	}
-}
-
-func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.IntVar(&c.budget, "budget", brief.StartBudget, "at most about `N` tokens")
 	fs.BoolVar(&c.json, "json", false, "JSON, also on a terminal")
 	fs.BoolVar(&c.text, "text", false, "text as for agents, also into a pipe or a file")
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
+	return app.runs(cmd, c)
 }
 
-func (c *briefCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *briefOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case c.hook != "": // a hook never fails
 		return nil
@@ -64,7 +65,7 @@ func (c *briefCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return noArgs(args)
 }
 
-func (c *briefCommand) run(ctx context.Context, app *App) error {
+func (c *briefOptions) run(ctx context.Context, app *App) error {
 	if c.hook != "" {
 		c.answer(ctx, app)
 		return nil
@@ -93,7 +94,7 @@ const briefTime = 120 * time.Millisecond
 const briefInput = 4 << 20
 
 // answer answers a hook in time, or not at all.
-func (c *briefCommand) answer(ctx context.Context, app *App) {
+func (c *briefOptions) answer(ctx context.Context, app *App) {
 	ctx, cancel := context.WithTimeout(ctx, briefTime)
 	defer cancel()
 	done := make(chan []byte, 1)
@@ -114,7 +115,7 @@ func (c *briefCommand) answer(ctx context.Context, app *App) {
 	}
 }
 
-func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
+func (c *briefOptions) ask(ctx context.Context, app App) ([]byte, error) {
 	if config.Off(app.Env) || !slices.Contains(brief.Agents(), c.hook) {
 		return nil, nil
 	}

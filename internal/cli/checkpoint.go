@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -14,14 +15,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// checkpointCommand captures now: `git rekal checkpoint`, or says what that would store:
-// `git rekal checkpoint --dry-run`.
-type checkpointCommand struct{ dryRun, show, json bool }
+type checkpointOptions struct{ dryRun, show, json bool }
 
-func (*checkpointCommand) about() entry {
-	return entry{
-		name: "checkpoint", usage: "checkpoint [--dry-run [--show|--json]]", short: "capture what is new now",
-		long: `
+// newCheckpointCmd captures now: `git rekal checkpoint`, or says what that would store:
+// `git rekal checkpoint --dry-run`.
+func newCheckpointCmd(app *App) *cobra.Command {
+	c := &checkpointOptions{}
+	cmd := &cobra.Command{
+		Use: "checkpoint [--dry-run [--show|--json]]", Short: "capture what is new now",
+		Long: `
 Captures what coding agents recorded since the last checkpoint, and ties it to HEAD. It prints nothing if there is nothing new. The hooks
 do the same at every commit.
 
@@ -29,15 +31,14 @@ do the same at every commit.
 be redacted, by rule, with what made the rule look and the text around each place. --show also prints what stands there, on a terminal only.
 Before "git rekal init" it shows what init would import.`,
 	}
-}
-
-func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing; show what would be stored and redacted")
 	fs.BoolVar(&c.show, "show", false, "with --dry-run: print what would be redacted, on a terminal only")
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
+	return app.runs(cmd, c)
 }
 
-func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *checkpointOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case (c.json || c.show) && !c.dryRun:
 		return errors.New("--json and --show go with --dry-run")
@@ -47,7 +48,7 @@ func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return noArgs(args)
 }
 
-func (c *checkpointCommand) run(ctx context.Context, app *App) error {
+func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err

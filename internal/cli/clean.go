@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -13,8 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// cleanCommand undoes init: `git rekal clean`.
-type cleanCommand struct {
+type cleanOptions struct {
 	ledger, records bool
 	shared          bool // the repository has no worktree: people push to it
 }
@@ -22,10 +22,12 @@ type cleanCommand struct {
 // errShared is a repository whose ledgers other people pushed.
 var errShared = errors.New("--ledger: this repository has no worktree, so its ledgers are everybody's; nothing was removed")
 
-func (*cleanCommand) about() entry {
-	return entry{
-		name: "clean", usage: "clean [--ledger] [--records]", short: "remove what init made",
-		long: `
+// newCleanCmd undoes init: `git rekal clean`.
+func newCleanCmd(app *App) *cobra.Command {
+	c := &cleanOptions{}
+	cmd := &cobra.Command{
+		Use: "clean [--ledger] [--records]", Short: "remove what init made",
+		Long: `
 Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Former hooks come back, byte for byte.
 
 These stay:
@@ -37,16 +39,15 @@ These stay:
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}
-}
-
-func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.ledger, "ledger", false, "also remove the ledger branches; captured sessions that no remote has are lost")
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
+	return app.runs(cmd, c)
 }
 
-func (c *cleanCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
+func (c *cleanOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
-func (c *cleanCommand) run(ctx context.Context, app *App) error {
+func (c *cleanOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 }
 
 // outputs are the records. Those that were made of transcripts can be made again.
-func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
+func (c *cleanOptions) outputs(app *App, w *workspace.Workspace) error {
 	if !c.records {
 		if err := curate.ForgetOverheard(w); err != nil {
 			return err
@@ -118,7 +119,7 @@ func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 	return nil
 }
 
-func (c *cleanCommand) ledgers(ctx context.Context, app *App, w *workspace.Workspace) error {
+func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Workspace) error {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (c *cleanCommand) ledgers(ctx context.Context, app *App, w *workspace.Works
 }
 
 // keptOut removes the settings that kept something out of the ledgers, which are gone.
-func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
+func (c *cleanOptions) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
 		app.tell(`removed: %s; "git rekal init" captures what it kept out`, key)

@@ -3,8 +3,7 @@
 // In: arguments, streams, the process's environment. Out: results alone on stdout; "git-rekal: …" lines on stderr; an exit status from
 // exit.go. Hints on errors are added here and nowhere below.
 //
-// A command file reads in one order: a doc comment with a real invocation, an options struct, addFlags, validate, run. No command
-// prompts, pages, or reads the clock or the environment on its own.
+// A command file reads in one order: its options, newXCmd with a real invocation, flags and help, validate, run. No command prompts, pages, or reads the clock or the environment on its own.
 package cli
 
 import (
@@ -12,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -33,116 +34,116 @@ type App struct {
 	Stderr   io.Writer
 	Terminal bool // whether Stderr is one: only then progress is shown
 	Ends     bool // the process ends behind the command
+
+	root   *cobra.Command
+	helped error // what went wrong as help was printed
 }
 
-// command is what each command file holds.
-type command interface {
-	about() entry
-	addFlags(fs *pflag.FlagSet)
+// options are what the flags and arguments of a command say: validate refuses what can't be run, run does it.
+type options interface {
 	validate(fs *pflag.FlagSet, args []string) error
 	run(ctx context.Context, app *App) error
 }
 
-// entry is one line of the command table. What it says is laid out by package manual, which tells how long may be written.
-type entry struct {
-	name    string // "" for recall
-	usage   string // behind "git rekal ", a form a line
-	short   string // at most 26 columns
-	long    string
-	takes   string // what its arguments are, of those that a shell completes
-	exit    string // what the exit status says; "" for usualExit
-	command        // nil for a topic of the help alone
+// runs has a command run with its options.
+func (app *App) runs(cmd *cobra.Command, o options) *cobra.Command {
+	fs := cmd.Flags()
+	fs.BoolP("help", "h", false, "explain the command")
+	fs.Lookup("help").Hidden = true
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := o.validate(fs, args); err != nil {
+			return &usageError{err: err, command: cmd.Name()}
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), app) }
+	return cmd
 }
 
-// table lists the commands in the order of the help: what finds and shows, keeps, shares, and sets up. Subcommands win over a
-// query of the same name.
-func table() (out []entry) {
-	for _, c := range []command{
-		&recallCommand{}, &whyCommand{}, &briefCommand{}, &showCommand{}, &logCommand{}, &queryCommand{}, &webCommand{}, &resumeCommand{}, &handoffCommand{}, &linkCommand{},
-		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &redactCommand{}, &forgetCommand{},
-		&syncCommand{}, &pushCommand{}, &importCommand{}, &exportCommand{},
-		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &indexCommand{}, &doctorCommand{},
-		&mcpCommand{}, &lspCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},
-	} {
-		e := c.about()
-		e.command = c
-		out = append(out, e)
+// exitStatus is the annotation of a command whose exit status says something else than usualExit.
+const exitStatus = "exit status"
+
+// addCommands makes all commands, to be run with some arguments. A search is one, too, whose name nobody types. Topics are commands that only help knows.
+func (app *App) addCommands(args []string) {
+	root := &cobra.Command{
+		Use: "git-rekal", Short: "find the AI coding sessions behind the code",
+		Long: `
+Finds the AI coding sessions behind the code: git rekal "JWT expiry"
+
+COMMANDS
+
+"git rekal help COMMAND" explains a command, "help recall" searching, "help config" settings, "help words" terms. "git rekal
+--help" needs the manual pages installed.`,
+		SilenceErrors: true, SilenceUsage: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	return out
+	app.root = root
+	help := newHelpCmd(app)
+	root.AddCommand(
+		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newResumeCmd(app),
+		newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
+		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newSyncCmd(app), newPushCmd(app), newImportCmd(app), newExportCmd(app),
+		newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app), newMcpCmd(app), newLspCmd(app),
+		newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(), newWordsTopic(),
+	)
+	root.SetHelpCommand(help)
+	root.SetOut(app.Stdout)
+	root.SetErr(io.Discard)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { app.helped = app.help(app.asksAbout(cmd, args)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		usage := &usageError{err: plainFlag(err), command: cmd.Name()}
+		if cmd.Name() == recallName {
+			usage.meant = app.commandFor(args[0])
+		}
+		return usage
+	})
+	root.SetArgs(app.arguments(args))
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
 func Main(ctx context.Context, app *App, args []string) int {
 	app.Warn = func(err error) { app.say(told(err)) }
-	e, rest := choose(args)
-	if e.name == "why" && app.asksWhy(rest) {
-		e, rest = table()[0], args
-	}
-	err := parse(e, rest)
-	if err == nil {
-		err = e.run(ctx, app)
-	}
+	app.addCommands(args)
+	err := errors.Join(app.root.ExecuteContext(ctx), app.helped)
 	if err == nil {
 		return exitOK
-	}
-	if errors.Is(err, pflag.ErrHelp) {
-		if err = app.help(topic(e, rest)); err == nil {
-			return exitOK
-		}
 	}
 	if ran := exitError(0); errors.As(err, &ran) {
 		return int(ran)
 	}
 	app.say(explain(err))
-	if e.name == hookName {
+	if len(args) > 0 && args[0] == hookName {
 		return exitOK // whatever a hook is called with, git goes on
 	}
 	return status(err)
 }
 
-// choose finds the command that the first argument names; without one it is recall.
-func choose(args []string) (entry, []string) {
-	all := table()
-	if len(args) == 0 {
-		return all[0], args
+// arguments are the arguments with the name of a command before them, as cobra reads them. Commands win over a search for their names.
+func (app *App) arguments(args []string) []string {
+	if len(args) > 0 && args[0] == "--version" {
+		args = append([]string{"version"}, args[1:]...)
 	}
-	name := args[0]
-	if name == "--version" {
-		name = "version"
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		app.completesFlags()
+		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") || len(words) > 1 && app.command(words[0]) == nil {
+			args = slices.Insert(slices.Clone(args), 1, recallName)
+		}
+		return args
 	}
-	for _, e := range all {
-		if e.name != "" && e.name == name {
-			return e, args[1:]
+	if len(args) > 0 && (args[0] != "why" || !app.asksWhy(args[1:])) {
+		if cmd := app.command(args[0]); cmd != nil {
+			return append([]string{args[0]}, habits(cmd.Flags(), args[1:])...)
 		}
 	}
-	return all[0], args
+	recall, _, _ := app.root.Find([]string{recallName})
+	return append([]string{recallName}, question(recall.Flags(), args)...)
 }
 
-// parse fills in a command.
-func parse(e entry, args []string) error {
-	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	e.addFlags(fs)
-	args = habits(fs, args)
-	rest, err := args, error(nil)
-	if e.name == "" {
-		rest, err = words(fs, args)
-	} else if err = fs.Parse(args); err == nil {
-		rest = fs.Args()
-	}
-	if errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	if err != nil {
-		usage := &usageError{err: plainFlag(err), command: e.name}
-		if e.name == "" && len(args) > 0 {
-			usage.meant = commandFor(args[0])
+// command is the command that a person may name so; nil for none.
+func (app *App) command(name string) *cobra.Command {
+	for _, cmd := range app.root.Commands() {
+		if cmd.Name() == name && cmd.Runnable() && name != recallName {
+			return cmd
 		}
-		return usage
-	}
-	if err := e.validate(fs, rest); err != nil {
-		return &usageError{err: err, command: e.name}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -17,20 +18,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
-	"github.com/git-rekal/git-rekal/templates"
 )
 
-// completionCommand prints what a shell completes with: `git rekal completion bash`. What that script runs in turn is
-// `git-rekal completion --line -- why src/a`.
-type completionCommand struct {
-	line  bool
-	words []string
-}
+type completionOptions struct{ shell string }
 
-func (*completionCommand) about() entry {
-	return entry{
-		name: "completion", usage: "completion bash|zsh|fish", short: "complete in your shell",
-		long: `
+// newCompletionCmd prints what a shell completes with: `git rekal completion bash`.
+func newCompletionCmd(app *App) *cobra.Command {
+	return app.runs(&cobra.Command{
+		Use: "completion bash|zsh|fish", Short: "complete in your shell",
+		Long: `
 Prints the completion script of a shell: for commands, flags, IDs with titles, and revisions. Packages and "make install" install it. It
 completes "git-rekal", and "git rekal" if the shell completes git.
 
@@ -40,103 +36,120 @@ completes "git-rekal", and "git rekal" if the shell completes git.
   git rekal completion zsh > "${fpath[1]}/_git-rekal"
 
   git rekal completion fish > ~/.config/fish/conf.d/git-rekal.fish`,
-		takes: takesShell,
-	}
+		ValidArgsFunction: app.completes(takesShell),
+	}, &completionOptions{})
 }
 
-func (c *completionCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.line, "line", false, "what the last of these words may become, a line each, with a tab before what it is")
-	_ = fs.MarkHidden("line")
-}
-
-func (c *completionCommand) validate(_ *pflag.FlagSet, args []string) error {
-	c.words = args
+func (c *completionOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
-	case c.line:
-		return nil
 	case len(args) == 0:
 		return errors.New("name a shell: bash, zsh or fish")
-	case templates.Completion(args[0]) == "":
+	case !slices.Contains(shells(), args[0]):
 		return fmt.Errorf("unknown shell %q: bash, zsh or fish", args[0])
 	}
+	c.shell = args[0]
 	return noArgs(args[1:])
 }
 
-func (c *completionCommand) run(ctx context.Context, app *App) error {
-	if !c.line {
-		_, err := io.WriteString(app.Stdout, templates.Completion(c.words[0]))
-		return err
+func shells() []string { return []string{"bash", "zsh", "fish"} }
+
+func (c *completionOptions) run(_ context.Context, app *App) error {
+	script, err := app.completionScript(c.shell)
+	if err == nil {
+		_, err = io.WriteString(app.Stdout, script)
 	}
-	app.Warn = func(error) {}
-	for _, m := range app.complete(ctx, c.words) {
-		fmt.Fprintf(app.Stdout, "%s\t%s\n", m.word, result.Printable(m.about))
+	return err
+}
+
+// completionScript is cobra's script for a shell. cobra knows the program as "git-rekal" alone. With the changes the script also completes
+// what stands behind "git rekal", where the shell's completion of git asks for it.
+func (app *App) completionScript(shell string) (string, error) {
+	var script strings.Builder
+	var err error
+	var changes [][2]string
+	switch shell {
+	case "bash":
+		err = app.root.GenBashCompletionV2(&script, true)
+		script.WriteString(bashForGit)
+		changes = [][2]string{{"    local out directive\n", bashBehindGit + "    local out directive\n"}}
+	case "zsh":
+		err = app.root.GenZshCompletion(&script)
+		changes = [][2]string{
+			{"#compdef git-rekal\n", "#compdef git-rekal\n#description find the AI coding sessions behind the code\n"},
+			{"${words[1]} __complete", "git-rekal __complete"}, // zsh's completion of git calls it with "rekal" first
+		}
+	case "fish":
+		err = app.root.GenFishCompletion(&script, true)
+		script.WriteString(fishForGit)
+		changes = [][2]string{{"    set -l args (commandline -opc)\n", "    set -l args (commandline -opc)\n" + fishBehindGit}}
 	}
-	return nil
+	text := script.String()
+	for _, change := range changes {
+		if !strings.Contains(text, change[0]) {
+			return "", fmt.Errorf("completion: cobra's script for %s lacks %q", shell, change[0])
+		}
+		text = strings.ReplaceAll(text, change[0], change[1])
+	}
+	return text, err
+}
+
+const (
+	bashBehindGit = `    local at=0
+    if [[ ${words[0]##*/} == git ]]; then # behind git's own options
+        while [[ ${at} -lt ${cword} && ${words[at]} != rekal ]]; do at=$((at + 1)); done
+        words=(git-rekal "${words[@]:at+1}")
+    fi
+
+`
+	bashForGit = `
+# git's own completion calls this.
+_git_rekal()
+{
+    compopt +o nospace
+    __start_git-rekal
+}
+`
+	fishBehindGit = `    if test (path basename $args[1]) = git
+        set args git-rekal $args[(math (contains -i -- rekal $args) + 1)..-1]
+    end
+`
+	fishForGit = `
+# For "git rekal" fish reads the completions of git alone.
+complete -c git -n '__fish_git_using_command rekal; and __git_rekal_clear_perform_completion_once_result'
+complete -c git -n '__fish_git_using_command rekal; and not __git_rekal_requires_order_preservation; and __git_rekal_prepare_completions' -f -a '$__git_rekal_comp_results'
+complete -k -c git -n '__fish_git_using_command rekal; and __git_rekal_requires_order_preservation; and __git_rekal_prepare_completions' -f -a '$__git_rekal_comp_results'
+`
+)
+
+// completes gives a shell what an argument or a flag may be. Where nothing is known it may be a path, which shells know.
+func (app *App) completes(what string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
+		app.Warn = func(error) {}
+		var out []string
+		for _, m := range app.values(cmd.Context(), what, begin) {
+			if strings.HasPrefix(m.word, begin) {
+				out = append(out, cobra.CompletionWithDesc(m.word, result.Printable(m.about)))
+			}
+		}
+		if out == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completesFlags has the values of all flags completed, and says what each flag is.
+func (app *App) completesFlags() {
+	for _, cmd := range app.root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			_, f.Usage = pflag.UnquoteUsage(f)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, app.completes(f.Name)) // the flag is there, and has none
+		})
+	}
 }
 
 // match is what a word may become.
 type match struct{ word, about string }
-
-// complete is what the last of the words behind "git rekal" may become. Where it is a path there is nothing: shells know these.
-func (app *App) complete(ctx context.Context, words []string) []match {
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	e, args := table()[0], words
-	if len(words) > 1 {
-		e, args = choose(words)
-	}
-	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.addFlags(fs)
-	word, before := words[len(words)-1], args[:max(0, len(args)-1)]
-	var out []match
-	switch {
-	case slices.Contains(before, "--"):
-		out = app.values(ctx, e.takes, word)
-	case strings.HasPrefix(word, "--") && strings.Contains(word, "="):
-		name, value, _ := strings.Cut(word, "=")
-		if fs.Lookup(name[2:]) == nil {
-			return nil
-		}
-		for _, m := range app.values(ctx, name[2:], value) {
-			out = append(out, match{name + "=" + m.word, m.about})
-		}
-	case len(before) > 0 && takesValue(fs, before[len(before)-1]):
-		out = app.values(ctx, valueOf(fs, before[len(before)-1]), word)
-	case strings.HasPrefix(word, "-"):
-		out = flags(fs)
-	case len(words) == 1:
-		out = pages(listed())
-	default:
-		out = app.values(ctx, e.takes, word)
-	}
-	return slices.DeleteFunc(out, func(m match) bool { return !strings.HasPrefix(m.word, word) })
-}
-
-// valueOf is the name of a flag, as it is written: what its value is.
-func valueOf(fs *pflag.FlagSet, arg string) string {
-	if len(arg) == 2 {
-		return fs.ShorthandLookup(arg[1:]).Name
-	}
-	return strings.TrimPrefix(arg, "--")
-}
-
-func flags(fs *pflag.FlagSet) (out []match) {
-	fs.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			_, usage := pflag.UnquoteUsage(f)
-			out = append(out, match{"--" + f.Name, usage})
-		}
-	})
-	return out
-}
-
-func pages(entries []entry) (out []match) {
-	for _, e := range entries {
-		out = append(out, match{e.name, e.short})
-	}
-	return out
-}
 
 // What commands and flags take, beside those flags whose names say it.
 const (
@@ -154,7 +167,11 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 	var words []string
 	switch what {
 	case takesPage:
-		return pages(explained())
+		var out []match
+		for _, cmd := range app.root.Commands() {
+			out = append(out, match{cmd.Name(), cmd.Short})
+		}
+		return out
 	case takesID:
 		return app.ids(ctx, begin)
 	case takesPurged:
@@ -172,7 +189,7 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 	case takesRemote:
 		words = app.remotes(ctx)
 	case takesShell:
-		words = []string{"bash", "zsh", "fish"}
+		words = shells()
 	case "agent":
 		words = session.Agents()
 	case "actor":

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/compress"
@@ -14,18 +15,19 @@ import (
 	"github.com/git-rekal/git-rekal/internal/records"
 )
 
-// compressCommand makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
-type compressCommand struct {
+type compressOptions struct {
 	opt     compress.Options
 	command string
 	exit    int
 	status  *int // the exit status where it was given
 }
 
-func (*compressCommand) about() entry {
-	return entry{
-		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make an output small",
-		long: `
+// newCompressCmd makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
+func newCompressCmd(app *App) *cobra.Command {
+	c := &compressOptions{}
+	cmd := &cobra.Command{
+		Use: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", Short: "make an output small",
+		Long: `
 Reads a command's output from stdin, and prints what matters: failing tests, errors and warnings with their places, and totals. From the
 rest it prints the beginning, the end, and lines that mention the instruction.
 
@@ -37,12 +39,11 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,
 	}
-}
-
-func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	compressFlags(fs, &c.opt)
 	fs.StringVar(&c.command, "command", "", "the command `LINE` that printed it, for a later recall")
 	fs.IntVar(&c.exit, "exit", 0, "its exit status was `N`")
+	return app.runs(cmd, c)
 }
 
 // compressFlags say what an output is read for.
@@ -62,7 +63,7 @@ func checkBudget(opt compress.Options) error {
 	return nil
 }
 
-func (c *compressCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *compressOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if err := noArgs(args); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (c *compressCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return checkBudget(c.opt)
 }
 
-func (c *compressCommand) run(ctx context.Context, app *App) error {
+func (c *compressOptions) run(ctx context.Context, app *App) error {
 	debug.SetMemoryLimit(memoryLimit)
 	small, raw := compress.New(c.opt), &records.Spool{}
 	if _, err := io.Copy(io.MultiWriter(small, raw), app.Stdin); err != nil {
@@ -86,7 +87,7 @@ func (c *compressCommand) run(ctx context.Context, app *App) error {
 }
 
 // keep stores what was read, where records are kept.
-func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
+func (c *compressOptions) keep(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
 	w, err := app.keeping(ctx)
 	if err != nil { // the result is there: who only wanted that needs no repository
 		return nil //nolint:nilerr // see above

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -15,8 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct {
+type doctorOptions struct {
 	shape
 	show, index bool
 }
@@ -24,10 +24,12 @@ type doctorCommand struct {
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
 
-func (*doctorCommand) about() entry {
-	return entry{
-		name: "doctor", usage: "doctor [--index] [--show|--json]", short: "find what is wrong",
-		long: `
+// newDoctorCmd says what is wrong, and what mends it: `git rekal doctor`.
+func newDoctorCmd(app *App) *cobra.Command {
+	c := &doctorOptions{}
+	cmd := &cobra.Command{
+		Use: "doctor [--index] [--show|--json]", Short: "find what is wrong",
+		Long: `
 Checks git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It says
 what is wrong, and what mends it. It changes nothing.
 
@@ -36,24 +38,23 @@ place, what made the rule look, and the text around it. --show also prints what 
 a secret out of your own ledger. Other authors have to do it in theirs.
 
 --index also looks at each key and reference in the tables of "git rekal query", which are brought up to date for it.`,
-		exit: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage.",
+		Annotations: map[string]string{exitStatus: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage."},
 	}
-}
-
-func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	c.shape.addFlags(fs)
 	fs.BoolVar(&c.index, "index", false, "check all keys of the tables for SQL, too")
 	fs.BoolVar(&c.show, "show", false, "print what would be redacted, on a terminal only")
+	return app.runs(cmd, c)
 }
 
-func (c *doctorCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *doctorOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if c.show && c.json {
 		return errShowJSON
 	}
 	return cmp.Or(noArgs(args), c.shape.validate())
 }
 
-func (c *doctorCommand) run(ctx context.Context, app *App) error {
+func (c *doctorOptions) run(ctx context.Context, app *App) error {
 	if err := app.mayShow(c.show); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 }
 
 // keys checks the databases of SQL.
-func (c *doctorCommand) keys(ctx context.Context, app *App, found *result.Doctor) error {
+func (c *doctorOptions) keys(ctx context.Context, app *App, found *result.Doctor) error {
 	return app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
 			d, err := at.SQL(ctx, kind, app.makingTables)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -19,16 +20,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// exportCommand writes out all that this clone has: `git rekal export --md sessions/`.
-type exportCommand struct {
+type exportOptions struct {
 	dir  string
 	mine bool
 }
 
-func (*exportCommand) about() entry {
-	return entry{
-		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
-		long: `
+// newExportCmd writes out all that this clone has: `git rekal export --md sessions/`.
+func newExportCmd(app *App) *cobra.Command {
+	c := &exportOptions{}
+	cmd := &cobra.Command{
+		Use: "export [--mine] [--md DIR]", Short: "write out all sessions",
+		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
 
@@ -37,21 +39,20 @@ With --md it writes Markdown instead, a file for each session and memory, withou
   git rekal export > backup.jsonl
   git rekal export --mine --md ~/sessions`,
 	}
-}
-
-func (c *exportCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
+	return app.runs(cmd, c)
 }
 
-func (c *exportCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
 	return noArgs(args)
 }
 
-func (c *exportCommand) run(ctx context.Context, app *App) error {
+func (c *exportOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
 		if c.mine {
@@ -75,7 +76,7 @@ type exported struct {
 	result.StorySession
 }
 
-func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
+func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
 	out := bufio.NewWriter(app.Stdout)
 	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		if m != nil {
@@ -101,7 +102,7 @@ func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Worksp
 	return out.Flush()
 }
 
-func (c *exportCommand) files(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
+func (c *exportOptions) files(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
 	dir := app.Path(c.dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("export: %w", err)

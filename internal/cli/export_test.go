@@ -2,30 +2,45 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/manual"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Manuals are the manual pages by file name: what -h prints, for man(7).
 func Manuals() map[string]string {
-	out := map[string]string{"git-rekal.1": roff(gitRekal())}
-	for _, e := range explained() {
-		out["git-rekal-"+e.name+".1"] = roff(e.page(), nil)
+	app := &App{}
+	app.addCommands(nil)
+	out := map[string]string{}
+	for _, cmd := range append(app.root.Commands(), app.root) {
+		out[title(cmd)+".1"] = roff(cmd)
 	}
 	return out
+}
+
+func title(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return "git-rekal"
+	}
+	return "git-rekal-" + cmd.Name()
 }
 
 // Shorts are what the overview says of each command.
 func Shorts() (out []string) {
-	for _, e := range listed() {
-		out = append(out, e.short)
+	app := &App{}
+	app.addCommands(nil)
+	for _, cmd := range app.root.Commands() {
+		if cmd.IsAvailableCommand() {
+			out = append(out, cmd.Short)
+		}
 	}
 	return out
 }
 
-// gitRekal is the page of the program itself.
-func gitRekal() (page manual.Page, others []string) {
+// gitRekal is what the page of the program itself says.
+func gitRekal(root *cobra.Command) string {
 	body := `
 Git keeps what changed; git-rekal keeps why. Hooks capture the AI coding sessions behind each commit, redacted, on the append-only
 branch rekal/<email> beside the code. A search finds them again. Nothing is sent before you agree.
@@ -35,12 +50,10 @@ searches for "log".
 
 COMMANDS
 `
-	for _, e := range explained() {
-		body += fmt.Sprintf("\n%s::\n%s\n", e.name, e.short)
-		others = append(others, e.name)
+	for _, cmd := range root.Commands() {
+		body += fmt.Sprintf("\n%s::\n%s\n", cmd.Name(), cmd.Short)
 	}
-	page = manual.Page{Usage: forms(), Short: "find the AI coding sessions behind the code", Body: body + files, Exit: usualExit}
-	return page, others
+	return body + files
 }
 
 const files = `
@@ -56,77 +69,86 @@ Other people's ledgers. They keep what they have, whatever happens on the remote
 Caches. Deleting them loses nothing.`
 
 // roff is a page for man(7), section 1.
-func roff(p manual.Page, others []string) string {
-	title := "git-rekal"
-	if p.Name != "" {
-		title += "-" + p.Name
-	}
+func roff(cmd *cobra.Command) string {
 	b := &strings.Builder{}
 	b.WriteString(`.\" Made of what -h prints: go test ./internal/cli -run TestManuals -update` + "\n")
-	b.WriteString(`.TH "` + escape(strings.ToUpper(title)) + `" 1 "" "git-rekal" "Git Manual"` + "\n")
-	b.WriteString(".SH NAME\n" + escape(title) + ` \- ` + escape(p.Short) + "\n")
-	if len(p.Usage) > 0 {
+	b.WriteString(`.TH "` + escape(strings.ToUpper(title(cmd))) + `" 1 "" "git-rekal" "Git Manual"` + "\n")
+	b.WriteString(".SH NAME\n" + escape(title(cmd)) + ` \- ` + escape(cmd.Short) + "\n")
+	if forms := usageForms(cmd); len(forms) > 0 {
 		b.WriteString(".SH SYNOPSIS\n.nf\n")
-		for _, form := range p.Usage {
+		for _, form := range forms {
 			b.WriteString(`\fBgit rekal\fR ` + escape(form) + "\n")
 		}
 		b.WriteString(".fi\n")
 	}
 	b.WriteString(".SH DESCRIPTION\n")
-	for _, bl := range manual.Blocks(p.Body) {
+	long := cmd.Long
+	if !cmd.HasParent() {
+		long = gitRekal(cmd)
+	}
+	for _, bl := range blocks(long) {
 		roffBlock(b, bl)
 	}
-	if all := manual.Options(p.Flags); len(all) > 0 {
+	if cmd.Flags().HasAvailableFlags() {
 		b.WriteString(".SH OPTIONS\n")
-		for _, o := range all {
-			roffOption(b, o)
-		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { roffFlag(b, f) })
 	}
-	if p.Exit != "" {
-		b.WriteString(".SH EXIT STATUS\n" + escape(sentence(p.Exit)) + "\n")
+	if exit := exitStatuses(cmd); exit != "" {
+		b.WriteString(".SH EXIT STATUS\n" + escape(sentence(exit)) + "\n")
 	}
-	b.WriteString(".SH SEE ALSO\n" + strings.Join(seeAlso(p.Name, others), ",\n") + "\n")
+	b.WriteString(".SH SEE ALSO\n" + strings.Join(seeAlso(cmd), ",\n") + "\n")
 	return b.String()
 }
 
 // sentence begins a text with a capital.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-func roffBlock(b *strings.Builder, bl manual.Block) {
-	switch bl.Kind {
-	case manual.Paragraph:
-		b.WriteString(".PP\n" + escape(bl.Text) + "\n")
-	case manual.Definition:
-		b.WriteString(".TP\n\\fB" + escape(bl.Term) + "\\fR\n" + escape(bl.Text) + "\n")
-	case manual.Heading:
-		b.WriteString(".SH " + escape(bl.Text) + "\n")
-	case manual.Sample:
+func roffBlock(b *strings.Builder, bl block) {
+	oneLine := escape(strings.Join(strings.Fields(bl.text), " "))
+	switch bl.kind {
+	case paragraph:
+		b.WriteString(".PP\n" + oneLine + "\n")
+	case definition:
+		b.WriteString(".TP\n\\fB" + escape(bl.term) + "\\fR\n" + oneLine + "\n")
+	case heading:
+		b.WriteString(".SH " + oneLine + "\n")
+	case sample:
 		b.WriteString(".PP\n.RS 4\n.nf\n")
-		for _, line := range strings.Split(bl.Text, "\n") {
+		for line := range strings.SplitSeq(bl.text, "\n") {
 			b.WriteString(escape(strings.TrimPrefix(line, "  ")) + "\n")
 		}
 		b.WriteString(".fi\n.RE\n")
 	}
 }
 
-func roffOption(b *strings.Builder, o manual.Option) {
+func roffFlag(b *strings.Builder, f *pflag.Flag) {
+	if f.Hidden {
+		return
+	}
 	b.WriteString(".TP\n")
-	if o.Short != "" {
-		b.WriteString(`\fB\-` + o.Short + `\fR, `)
+	if f.Shorthand != "" {
+		b.WriteString(`\fB\-` + f.Shorthand + `\fR, `)
 	}
-	b.WriteString(`\fB\-\-` + escape(o.Name) + `\fR`)
-	if o.Value != "" {
-		b.WriteString(`\fI` + escape(o.Value) + `\fR`)
+	b.WriteString(`\fB\-\-` + escape(f.Name) + `\fR`)
+	value, usage := pflag.UnquoteUsage(f)
+	if value != "" {
+		b.WriteString(` \fI` + escape(value) + `\fR`)
 	}
-	b.WriteString("\n" + escape(o.Usage) + "\n")
+	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+		b.WriteString("[=" + escape(f.NoOptDefVal) + "]")
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
+		usage += " (default " + f.DefValue + ")"
+	}
+	b.WriteString("\n" + escape(usage) + "\n")
 }
 
-func seeAlso(name string, others []string) (out []string) {
-	if name != "" {
-		out = append(out, `\fBgit\-rekal\fR(1)`)
+func seeAlso(cmd *cobra.Command) (out []string) {
+	if cmd.HasParent() {
+		return []string{`\fBgit\-rekal\fR(1)`, `\fBgit\fR(1)`}
 	}
-	for _, name := range others {
-		out = append(out, `\fBgit\-rekal\-`+escape(name)+`\fR(1)`)
+	for _, other := range cmd.Commands() {
+		out = append(out, `\fBgit\-rekal\-`+escape(other.Name())+`\fR(1)`)
 	}
 	return append(out, `\fBgit\fR(1)`)
 }

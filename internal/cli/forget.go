@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -14,13 +15,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// forgetCommand takes sessions out that nobody else has: `git rekal forget 01KAB3F9`.
-type forgetCommand struct{ ids []string }
+type forgetOptions struct{ ids []string }
 
-func (*forgetCommand) about() entry {
-	return entry{
-		name: "forget", usage: "forget SESSION…", short: "drop an unshared session",
-		long: `
+// newForgetCmd takes sessions out that nobody else has: `git rekal forget 01KAB3F9`.
+func newForgetCmd(app *App) *cobra.Command {
+	c := &forgetOptions{}
+	cmd := &cobra.Command{
+		Use: "forget SESSION…", Short: "drop an unshared session",
+		Long: `
 Takes sessions out of your own ledger as if they had never been captured, with the sessions that they started. Nothing stays in the branch,
 its reflog, the caches, the records or the loose objects. This clone does not capture them again: "git config --get-all rekal.forgot"
 names them. IDs of later checkpoints change.
@@ -32,13 +34,12 @@ It refuses in two cases:
 
 The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the agent continues the session
 under another ID and the new transcript does not name the old ID.`,
-		takes: takesID,
+		ValidArgsFunction: app.completes(takesID),
 	}
+	return app.runs(cmd, c)
 }
 
-func (c *forgetCommand) addFlags(*pflag.FlagSet) {}
-
-func (c *forgetCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *forgetOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session")
 	}
@@ -46,11 +47,11 @@ func (c *forgetCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *forgetCommand) run(ctx context.Context, app *App) error {
+func (c *forgetOptions) run(ctx context.Context, app *App) error {
 	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.forget(ctx, app, w, author) })
 }
 
-func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	out, err := curate.ForgetSessions(ctx, w, author, c.ids)
 	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
 		return fmt.Errorf(`%s has it already: nothing was forgotten; "git rekal scrub --pushed %s" takes its texts out there, too`,
@@ -67,6 +68,6 @@ func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Works
 	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	app.tell("forgot %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
-	(&scrubCommand{}).tell(app, left, ledger.Scrubbed{})
+	(&scrubOptions{}).tell(app, left, ledger.Scrubbed{})
 	return errors.Join(err, undone)
 }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/spf13/cobra"
 )
 
 // FuzzArguments: whatever is typed, it is a command that may run, or one line says what is wrong.
@@ -13,8 +16,14 @@ func FuzzArguments(f *testing.F) {
 		if line != "" {
 			args = strings.Split(line, "\x00")
 		}
-		e, rest := choose(args)
-		err := parse(e, rest)
+		app := &App{Stdout: io.Discard, Stderr: io.Discard}
+		app.addCommands(args)
+		for _, cmd := range app.root.Commands() {
+			if cmd.Runnable() {
+				cmd.RunE = func(*cobra.Command, []string) error { return nil }
+			}
+		}
+		err := app.root.Execute()
 		if err == nil {
 			return
 		}

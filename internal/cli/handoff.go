@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -14,37 +14,32 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// handoffCommand gives a session to whoever goes on with it: `git rekal handoff 01KJW4MN --to codex`.
-type handoffCommand struct {
+type handoffOptions struct {
 	id     string
 	to     string
 	budget int
 	more   []string // arguments for the agent
 }
 
-func (*handoffCommand) about() entry {
-	return entry{
-		name: "handoff", usage: "handoff SESSION [--to AGENT] [--budget N] [-- ARG…]", short: "hand a session over",
-		long: `
+// newHandoffCmd gives a session to whoever goes on with it: `git rekal handoff 01KJW4MN --to codex`.
+func newHandoffCmd(app *App) *cobra.Command {
+	c := &handoffOptions{}
+	cmd := &cobra.Command{
+		Use: "handoff SESSION [--to AGENT] [--budget N] [-- ARG…]", Short: "hand a session over",
+		Long: `
 Prints what an agent needs to go on with a session, as Markdown: what was asked, the agent's last answers, the commands that failed when last
 run, its commits, and its files as they stand today. All is quoted or counted. The session may be anybody's, of any agent and any machine.
 
-With --to, it starts that agent with the page as its first prompt. AGENT is ` + strings.Join(launch.Agents(), ", ") + `. What stands behind "--"
-goes to its program.
-
-  git rekal handoff 01KJW4MN
-  git rekal handoff 01KJW4MN --to codex
-  git rekal handoff 01KJW4MN --to claude-code -- --model opus`,
-		takes: takesID,
+With --to, it starts that agent with the page as its first prompt. AGENT is `,
+		ValidArgsFunction: app.completes(takesID),
 	}
-}
-
-func (c *handoffCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.Func("to", "start `AGENT` with it", once(&c.to))
 	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
+	return app.runs(cmd, c)
 }
 
-func (c *handoffCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if dash := fs.ArgsLenAtDash(); dash >= 0 {
 		args, c.more = args[:dash], args[dash:]
 	}
@@ -66,7 +61,7 @@ func (c *handoffCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *handoffCommand) run(ctx context.Context, app *App) error {
+func (c *handoffOptions) run(ctx context.Context, app *App) error {
 	var page, root string
 	err := app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		root = w.Repo.Layout().WorkTree

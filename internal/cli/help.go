@@ -3,127 +3,209 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/git-rekal/git-rekal/internal/manual"
 )
 
-// helpCommand explains a command or a topic: `git rekal help why`.
-type helpCommand struct{ wanted entry }
+type helpOptions struct {
+	app    *App
+	wanted *cobra.Command
+}
 
-func (*helpCommand) about() entry {
-	return entry{
-		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain a command",
-		long: `
+// newHelpCmd explains a command or a topic: `git rekal help why`.
+func newHelpCmd(app *App) *cobra.Command {
+	return app.runs(&cobra.Command{
+		Use: "help [COMMAND|TOPIC]", Short: "explain a command",
+		Long: `
 Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for searching and filters, "config" for settings, "words" for terms.
 Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",
 "git rekal --help".`,
-		takes: takesPage,
-	}
+		ValidArgsFunction: app.completes(takesPage),
+	}, &helpOptions{app: app, wanted: app.root})
 }
 
-func (c *helpCommand) addFlags(*pflag.FlagSet) {}
-
-func (c *helpCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *helpOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	for _, e := range explained() {
-		if e.name == args[0] {
-			c.wanted = e
+	for _, cmd := range c.app.root.Commands() {
+		if cmd.Name() == args[0] {
+			c.wanted = cmd
 			return noArgs(args[1:])
 		}
 	}
 	return fmt.Errorf("%q is no command and no topic", args[0])
 }
 
-func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.wanted) }
+func (c *helpOptions) run(_ context.Context, app *App) error { return app.help(c.wanted) }
 
-// help prints the page of a command, or the overview, through the pager on a terminal.
-func (app *App) help(about entry) error {
-	given, width := app.given(shape{}), manual.Width
+// asksAbout is what a call with -h asks about: the name of a topic before it is no question. A search itself is explained by "help recall",
+// and by -h the program.
+func (app *App) asksAbout(cmd *cobra.Command, args []string) *cobra.Command {
+	if cmd.Name() != recallName {
+		return cmd
+	}
+	for _, topic := range app.root.Commands() {
+		if topic.Name() == args[0] {
+			return topic
+		}
+	}
+	return app.root
+}
+
+// helpWidth is how many columns help has at most, samples aside: those of the narrowest common terminal.
+const helpWidth = 80
+
+// help prints the page of a command, or for the program an overview, through the pager on a terminal.
+func (app *App) help(cmd *cobra.Command) error {
+	given, width := app.given(shape{}), helpWidth
 	screen := given.Screen()
 	if given.Shown() {
 		width = screen.Width
 	}
-	page := overview(width)
-	if about.name != "" {
-		page = manual.Text(about.page(), width)
+	page := helpPage(cmd, min(width, helpWidth))
+	if cmd == app.root {
+		page = strings.Replace(page, "COMMANDS\n", app.commandList(width), 1)
 	}
 	return screen.Print(page)
 }
 
-// recallTopic is the name under which a search is explained: as a command it has none.
-const recallTopic = "recall"
-
-// explained are the commands and topics that have a page of their own, in the order of the help.
-func explained() []entry {
-	out := table()
-	out[0].name = recallTopic
-	return append(out, configTopic(), wordsTopic())
-}
-
-// topic is what a call with -h asks about: a search that begins with the name of a topic asks about that.
-func topic(e entry, args []string) entry {
-	for _, t := range explained() {
-		if e.name == "" && args[0] == t.name {
-			return t
+// commandList names the commands: first those that a person needs first, in two columns where there is room.
+func (app *App) commandList(width int) string {
+	first := strings.Fields("init why show web log save sync doctor")
+	rows := (len(first) + 1) / 2
+	if width < helpWidth {
+		rows = len(first)
+	}
+	var b strings.Builder
+	entry := func(name string) string { return fmt.Sprintf("  %-11s%s", name, app.command(name).Short) }
+	for i := range rows {
+		line := entry(first[i])
+		if j := i + rows; j < len(first) {
+			line = fmt.Sprintf("%-39s%s", line, entry(first[j]))
 		}
+		b.WriteString(line + "\n")
 	}
-	return e
-}
-
-// listed are the commands that the overview and a shell's completion show.
-func listed() []entry {
-	return slices.DeleteFunc(table(), func(e entry) bool { return e.name == "" || e.name == hookName })
-}
-
-func overview(width int) string {
-	var pages []manual.Page
-	all := listed()
-	for name := range strings.FieldsSeq("init why show web log save sync doctor") { // what a person needs first; the groups name the others
-		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
-		pages = append(pages, all[i].page())
-	}
-	return manual.Overview(manual.Page{Usage: forms(), Exit: usualExit, Body: `
-Finds the AI coding sessions behind the code: git rekal "JWT expiry"
-
-COMMANDS
-
-"git rekal help COMMAND" explains a command, "help recall" searching, "help config" settings, "help words" terms. "git rekal
---help" needs the manual pages installed.`}, pages, [][2]string{
+	b.WriteByte('\n')
+	for _, group := range [][2]string{
 		{"find", "query, brief"},
 		{"keep", "run, compress, checkpoint, import, export"},
 		{"hide", "purge, restore, scrub, forget, pause, resume"},
 		{"share", "push"},
-		{"set up", "clean, index, mcp, completion, help, version"},
-	}, width)
+		{"set up", "clean, index, mcp, lsp, completion, help, version"},
+	} {
+		b.WriteString(fill(width, group[1], fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
+	}
+	return b.String()
 }
 
-// forms are the two ways to call the program.
-func forms() []string { return []string{"[FILTER…] [QUESTION]", "COMMAND [ARGUMENT…]"} }
-
-// page is what there is to say of a command.
-func (e entry) page() manual.Page {
-	p := manual.Page{Name: e.name, Short: e.short, Body: e.long}
-	if e.command == nil {
-		return p
+// helpPage is what -h prints of a command.
+func helpPage(cmd *cobra.Command, width int) string {
+	var b strings.Builder
+	for i, form := range usageForms(cmd) {
+		lead := "usage: git rekal "
+		if i > 0 {
+			lead = "   or: git rekal "
+		}
+		b.WriteString(fill(width, form, lead, strings.Repeat(" ", min(len(lead), width/5))))
 	}
-	p.Usage = strings.Split(e.usage, "\n")
-	p.Flags = pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.addFlags(p.Flags)
-	if p.Exit = e.exit; p.Exit == "" {
-		p.Exit = usualExit
+	for i, bl := range blocks(cmd.Long) {
+		if i > 0 || b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		switch bl.kind {
+		case paragraph:
+			b.WriteString(fill(width, bl.text, "", ""))
+		case definition:
+			b.WriteString(bl.term + "\n" + fill(width, bl.text, "    ", "    "))
+		default:
+			b.WriteString(bl.text + "\n")
+		}
 	}
-	return p
+	if flags := cmd.Flags().FlagUsagesWrapped(width); flags != "" {
+		b.WriteString("\n" + flags)
+	}
+	if exit := exitStatuses(cmd); exit != "" {
+		b.WriteString("\n" + fill(width, "Exit status: "+exit, "", ""))
+	}
+	return b.String()
 }
 
-// configTopic explains the settings.
-func configTopic() entry {
-	return entry{name: "config", short: "settings", long: `
+// usageForms are the ways to call a command, each behind "git rekal ".
+func usageForms(cmd *cobra.Command) []string {
+	switch {
+	case !cmd.HasParent():
+		return []string{"[FILTER…] [QUESTION]", "COMMAND [ARGUMENT…]"}
+	case !cmd.Runnable():
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(cmd.Use, recallName+" "), "\n")
+}
+
+func exitStatuses(cmd *cobra.Command) string {
+	switch said, ok := cmd.Annotations[exitStatus]; {
+	case ok:
+		return said
+	case cmd.Runnable() || !cmd.HasParent():
+		return usualExit
+	}
+	return ""
+}
+
+// block is a part of a long text, which has an empty line between them: a paragraph, which is filled; a sample, whose lines begin with two
+// spaces and stay as they are; a definition, whose first line is a term and "::"; or a heading, a line in capitals.
+type block struct {
+	kind       blockKind
+	term, text string
+}
+
+type blockKind int
+
+const (
+	paragraph blockKind = iota
+	sample
+	definition
+	heading
+)
+
+func blocks(long string) (out []block) {
+	for raw := range strings.SplitSeq(strings.Trim(long, "\n"), "\n\n") {
+		first, rest, _ := strings.Cut(raw, "\n")
+		switch {
+		case strings.HasPrefix(first, "  "):
+			out = append(out, block{kind: sample, text: raw})
+		case strings.HasSuffix(first, "::"):
+			out = append(out, block{definition, strings.TrimSuffix(first, "::"), rest})
+		case rest == "" && first == strings.ToUpper(first):
+			out = append(out, block{kind: heading, text: first})
+		default:
+			out = append(out, block{text: raw})
+		}
+	}
+	return out
+}
+
+// fill writes words in lines of at most width columns; first begins the first line, rest each other one.
+func fill(width int, text, first, rest string) string {
+	var b strings.Builder
+	line, gap := first, ""
+	for word := range strings.FieldsSeq(text) {
+		if gap != "" && utf8.RuneCountInString(line+gap+word) > width {
+			b.WriteString(line + "\n")
+			line, gap = rest, ""
+		}
+		line += gap + word
+		gap = " "
+	}
+	return b.String() + line + "\n"
+}
+
+// newConfigTopic explains the settings.
+func newConfigTopic() *cobra.Command {
+	return &cobra.Command{Use: "config", Short: "settings", Long: `
 Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: REKAL_ENABLED. Settings marked
 "repeatable" may be set several times with "git config --add"; their variables add one value.
 
@@ -179,9 +261,9 @@ REKAL_SKIP=1::
 Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`}
 }
 
-// wordsTopic explains the words that the other pages use.
-func wordsTopic() entry {
-	return entry{name: "words", short: "what the words mean", long: `
+// newWordsTopic explains the words that the other pages use.
+func newWordsTopic() *cobra.Command {
+	return &cobra.Command{Use: "words", Short: "what the words mean", Long: `
 The words of the help and of the answers:
 
 ledger::

@@ -63,13 +63,13 @@ func TestTopics(t *testing.T) {
 // No page ends in an empty line, and each tells the values that flags take and have.
 func TestFlagsInHelp(t *testing.T) {
 	d := newDesk(t)
-	for page, says := range map[string]string{"completion": "zsh", "log": "--color[=WHEN]  ", "init": "--brief[=MOMENTS]  ", "compress": "(default: 2000)", "why": "[FILTER…]"} {
+	for page, says := range map[string]string{"completion": "zsh", "log": "--color WHEN[=always]  ", "init": "--brief MOMENTS[=start]  ", "compress": "(default 2000)", "why": "[FILTER…]"} {
 		got := d.must(page, "-h")
 		if !strings.Contains(got, says) || strings.Contains(got, "\n\n\n") || strings.HasSuffix(got, "\n\n") {
 			t.Errorf("%s: %q is not in %s", page, says, got)
 		}
 	}
-	if roff := cli.Manuals()["git-rekal-compress.1"]; !strings.Contains(roff, "(default: 2000)") {
+	if roff := cli.Manuals()["git-rekal-compress.1"]; !strings.Contains(roff, "(default 2000)") {
 		t.Errorf("the manual page of compress does not tell the default: %s", roff)
 	}
 }

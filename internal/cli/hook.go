@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -13,31 +14,32 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// hookCommand is what the installed hook scripts call: `git-rekal hook post-commit`. It
-// never fails: what goes wrong is one line on stderr, and git goes on. In a repository that
-// git-rekal can't work with it is silent.
-type hookCommand struct {
+type hookOptions struct {
 	call hook.Call
 }
 
 const hookName = "hook"
 
-func (*hookCommand) about() entry {
-	return entry{
-		name: hookName, usage: "hook NAME [ARG…]", short: "for the installed hooks",
-		long: `
+// newHookCmd is what the installed hook scripts call: `git-rekal hook post-commit`. It
+// never fails: what goes wrong is one line on stderr, and git goes on. In a repository that
+// git-rekal can't work with it is silent.
+func newHookCmd(app *App) *cobra.Command {
+	c := &hookOptions{}
+	cmd := &cobra.Command{
+		Use: "hook NAME [ARG…]", Short: "for the installed hooks",
+		Long: `
 Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). It notes which commits
 an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to rekal.remote (pre-push).`,
-		exit: "always 0, so that git goes on.",
+		Annotations: map[string]string{exitStatus: "always 0, so that git goes on."},
+		Hidden:      true,
 	}
-}
-
-func (c *hookCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.SetInterspersed(false)
 	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
+	return app.runs(cmd, c)
 }
 
-func (c *hookCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *hookOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("which hook?")
 	}
@@ -45,7 +47,7 @@ func (c *hookCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *hookCommand) run(ctx context.Context, app *App) error {
+func (c *hookOptions) run(ctx context.Context, app *App) error {
 	if config.Off(app.Env) {
 		return nil
 	}

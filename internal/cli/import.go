@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -16,15 +17,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// importCommand takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
-type importCommand struct {
+type importOptions struct {
 	curate.Histories
 }
 
-func (*importCommand) about() entry {
-	return entry{
-		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over kept sessions",
-		long: `
+// newImportCmd takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
+func newImportCmd(app *App) *cobra.Command {
+	c := &importOptions{}
+	cmd := &cobra.Command{
+		Use: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", Short: "take over kept sessions",
+		Long: `
 Stores sessions from elsewhere, redacted, with their own times, and ties them to the commits whose lines they wrote. A stored session is
 never stored or captured twice.
 
@@ -41,17 +43,16 @@ Prints one line of JSON for each source.
   git rekal import --entire --specstory
   git rekal import --file ~/backup/.codex/sessions/*/*/*/*.jsonl`,
 	}
-}
-
-func (c *importCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.Entire, "entire", false, "your sessions that Entire kept")
 	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: everyone's sessions")
 	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
 	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
+	return app.runs(cmd, c)
 }
 
-func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *importOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
 		return fmt.Errorf("--agent %q: unknown agent; known are %s", c.Agent, strings.Join(session.Agents(), ", "))
@@ -68,7 +69,7 @@ func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *importCommand) run(ctx context.Context, app *App) error {
+func (c *importOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -12,17 +13,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// indexCommand rebuilds the caches: `git rekal index`, or those of a past state:
-// `git rekal index --at HEAD~3`.
-type indexCommand struct {
+type indexOptions struct {
 	at      string
 	vectors bool
 }
 
-func (*indexCommand) about() entry {
-	return entry{
-		name: "index", usage: "index [--at REF|DIR | --vectors]", short: "rebuild the caches",
-		long: `
+// newIndexCmd rebuilds the caches: `git rekal index`, or those of a past state:
+// `git rekal index --at HEAD~3`.
+func newIndexCmd(app *App) *cobra.Command {
+	c := &indexOptions{}
+	cmd := &cobra.Command{
+		Use: "index [--at REF|DIR | --vectors]", Short: "rebuild the caches",
+		Long: `
 Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
 every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
 
@@ -34,14 +36,13 @@ every command updates them. If a commit of a ledger is checked out, it builds th
   git worktree add ../then rekal/alice@example.com~20
   git rekal index --at ../then`,
 	}
-}
-
-func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
+	return app.runs(cmd, c)
 }
 
-func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case c.at == "" && fs.Changed("at"):
 		return errors.New("--at must not be empty")
@@ -51,7 +52,7 @@ func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return noArgs(args)
 }
 
-func (c *indexCommand) run(ctx context.Context, app *App) error {
+func (c *indexOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -21,8 +22,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// initCommand sets a repository up: `git rekal init`.
-type initCommand struct {
+type initOptions struct {
 	remote string
 	mcp    bool
 	brief  setup.Brief
@@ -30,10 +30,12 @@ type initCommand struct {
 	from   []string
 }
 
-func (*initCommand) about() entry {
-	return entry{
-		name: "init", usage: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
-		long: `
+// newInitCmd sets a repository up: `git rekal init`.
+func newInitCmd(app *App) *cobra.Command {
+	c := &initOptions{}
+	cmd := &cobra.Command{
+		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", Short: "set up, import sessions",
+		Long: `
 Sets the repository up: the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. git ignores caches and
 skill through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
 along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
@@ -52,19 +54,18 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 
 --pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
 	}
-}
-
-func (c *initCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents used here")
 	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.tell)
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
+	return app.runs(cmd, c)
 }
 
 // tell reads --brief: "start", or when else, with commas.
-func (c *initCommand) tell(moments string) error {
+func (c *initOptions) tell(moments string) error {
 	c.brief.Start = true
 	for when := range strings.SplitSeq(moments, ",") {
 		switch when {
@@ -80,9 +81,9 @@ func (c *initCommand) tell(moments string) error {
 	return nil
 }
 
-func (c *initCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
+func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
-func (c *initCommand) run(ctx context.Context, app *App) error {
+func (c *initOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
 
 // ledgers takes in what a clone brought along, and makes the author's own ledger where that
 // is not among it.
-func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
+func (c *initOptions) ledgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
 	before, err := author.Ledger.Check()
 	if err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 }
 
 // sources makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
-func (c *initCommand) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
+func (c *initOptions) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
 	for i, dir := range c.from {
 		dir = filepath.Clean(app.Path(dir))
 		c.from[i] = dir
@@ -233,7 +234,7 @@ func (c *initCommand) sources(ctx context.Context, app *App, w *workspace.Worksp
 	return nil
 }
 
-func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	if app.paused(author.Config) {
 		return nil
 	}

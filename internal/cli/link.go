@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -13,16 +14,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// linkCommand names a session for others: `git rekal link 01KJW4MN:8`.
-type linkCommand struct {
+type linkOptions struct {
 	what string
 	json bool
 }
 
-func (*linkCommand) about() entry {
-	return entry{
-		name: "link", usage: "link SESSION[:TURN]|CHECKPOINT [--json]", short: "a stable name of a session",
-		long: `
+// newLinkCmd names a session for others: `git rekal link 01KJW4MN:8`.
+func newLinkCmd(app *App) *cobra.Command {
+	c := &linkOptions{}
+	cmd := &cobra.Command{
+		Use: "link SESSION[:TURN]|CHECKPOINT [--json]", Short: "a stable name of a session",
+		Long: `
 Prints a name that stays the same wherever the ledger goes: rekal:ID for a session or memory, rekal:ID#TURN for a turn, rekal:SHA for a checkpoint. Put it
 into an issue, a commit's message or a prompt. Every command, the agents' server and the pages take it where they take an ID, and "git rekal
 show" names the sessions to which a commit's message links.
@@ -33,15 +35,14 @@ those of sessions and memories stay.
   git rekal link 01KJW4MN
   git rekal link 01KJW4MN:8
   git rekal show rekal:01KJW4MN48AJBF1NFJ2X4RZ873#8`,
-		takes: takesID,
+		ValidArgsFunction: app.completes(takesID),
 	}
-}
-
-func (c *linkCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+	return app.runs(cmd, c)
 }
 
-func (c *linkCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0 || args[0] == "":
 		return errors.New("give a session, a memory or a checkpoint")
@@ -52,7 +53,7 @@ func (c *linkCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *linkCommand) run(ctx context.Context, app *App) error {
+func (c *linkOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		conf, err := w.Settings()
 		if err != nil {

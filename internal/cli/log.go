@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -14,8 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// logCommand shows checkpoints: `git rekal log -n 5`.
-type logCommand struct {
+type logOptions struct {
 	req     ask.LogRequest
 	oneline bool
 	shape   shape
@@ -23,10 +23,12 @@ type logCommand struct {
 	dashed  bool     // whether "--" was given
 }
 
-func (*logCommand) about() entry {
-	return entry{
-		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", short: "list checkpoints",
-		long: `
+// newLogCmd shows checkpoints: `git rekal log -n 5`.
+func newLogCmd(app *App) *cobra.Command {
+	c := &logOptions{}
+	cmd := &cobra.Command{
+		Use: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", Short: "list checkpoints",
+		Long: `
 Lists the checkpoints of all ledgers here, the newest first, like "git log": the code commit, its author and date, and its sessions. For an
 import, the date is when its sessions took place. Imported sessions that are tied to no commit are in no checkpoint.
 
@@ -36,20 +38,19 @@ and only these sessions. --json prints one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
-		takes: takesRange,
+		ValidArgsFunction: app.completes(takesRange),
 	}
-}
-
-func (c *logCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` checkpoints")
 	authorFlag(fs, &c.req.Author)
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
 	c.shape.addFlags(fs)
+	return app.runs(cmd, c)
 }
 
-func (c *logCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *logOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
@@ -65,7 +66,7 @@ func (c *logCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 // sort puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
-func (c *logCommand) sort(at *ask.Moment) error {
+func (c *logOptions) sort(at *ask.Moment) error {
 	if c.dashed {
 		if len(c.words) > 1 {
 			return &usageError{err: &extraError{c.words[1]}, command: "log"}
@@ -78,7 +79,7 @@ func (c *logCommand) sort(at *ask.Moment) error {
 	return err
 }
 
-func (c *logCommand) run(ctx context.Context, app *App) error {
+func (c *logOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.sort(at); err != nil {
 			return err
@@ -108,7 +109,7 @@ func shown(checkpoints []result.Checkpoint) (ids []string) {
 // nothingYet is what a person is told who asks before there is an answer.
 const nothingYet = `nothing is captured here yet: work with a coding agent as ever, and commit; "git rekal doctor" says whether all is set up`
 
-func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, names session.Names) error {
+func (c *logOptions) print(ctx context.Context, app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, names session.Names) error {
 	if c.shape.json {
 		for _, cp := range checkpoints {
 			if err := result.Write(app.Stdout, cp); err != nil {
@@ -134,6 +135,6 @@ func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace
 }
 
 // everything reports whether nothing is filtered.
-func (c *logCommand) everything() bool {
+func (c *logOptions) everything() bool {
 	return c.req.Agent+c.req.Author+c.req.Since+c.req.Until+c.req.Range == "" && len(c.req.Paths) == 0
 }

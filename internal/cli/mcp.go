@@ -3,31 +3,32 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/mcp"
 )
 
-// mcpCommand serves agents: `git rekal mcp`, which `git rekal init --mcp` registers.
-type mcpCommand struct{}
+type mcpOptions struct{}
 
-func (*mcpCommand) about() entry {
-	return entry{
-		name: "mcp", usage: "mcp", short: "serve agents over MCP",
-		long: `
+// newMcpCmd serves agents: `git rekal mcp`, which `git rekal init --mcp` registers.
+func newMcpCmd(app *App) *cobra.Command {
+	c := &mcpOptions{}
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "serve agents over MCP",
+		Long: `
 Serves the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An agent starts it in any folder of the
 repository. Several may run at once; none keeps anything open between calls. It ends with its input. "git rekal init --mcp" registers it
 with the agents used here.
 
 "git config rekal.mcp.write false" lets agents only read: nothing is saved, purged or restored.`,
 	}
+	return app.runs(cmd, c)
 }
 
-func (c *mcpCommand) addFlags(*pflag.FlagSet) {}
+func (c *mcpOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
-func (c *mcpCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
-
-func (c *mcpCommand) run(ctx context.Context, app *App) error {
+func (c *mcpOptions) run(ctx context.Context, app *App) error {
 	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}
 	return server.Serve(ctx, app.Stdin, app.Stdout)
 }

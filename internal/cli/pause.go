@@ -5,19 +5,21 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/curate"
 )
 
-// pauseCommand has this clone capture nothing for a while: `git rekal pause`. resumeCommand ends that.
-type pauseCommand struct{}
+type pauseOptions struct{}
 
-func (*pauseCommand) about() entry {
-	return entry{
-		name: "pause", usage: "pause", short: "capture nothing for now",
-		long: `
+// newPauseCmd has this clone capture nothing for a while: `git rekal pause`. resumeCommand ends that.
+func newPauseCmd(app *App) *cobra.Command {
+	c := &pauseOptions{}
+	cmd := &cobra.Command{
+		Use: "pause", Short: "capture nothing for now",
+		Long: `
 From now on this clone captures nothing. Text from the pause is never captured, not even later. Commits work as usual. Sessions that were
 captured before are still found and sent. "git rekal save" still stores what you give it. Other clones go on capturing.
 
@@ -26,13 +28,12 @@ tells no times, so a Cursor session at work during the pause is captured no furt
 
 "git config --get-all rekal.pause" lists all pauses. Keep them, because a transcript may be read again.`,
 	}
+	return app.runs(cmd, c)
 }
 
-func (c *pauseCommand) addFlags(*pflag.FlagSet) {}
+func (c *pauseOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
-func (c *pauseCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
-
-func (c *pauseCommand) run(ctx context.Context, app *App) error {
+func (c *pauseOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 // preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
-func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	capturer := w.Previewer(author)
 	far := app.meter(capture.Reading)
 	capturer.Progress = far.stage

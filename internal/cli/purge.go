@@ -5,30 +5,23 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
 )
 
-// markCommand hides sessions and memories or shows them again: `git rekal purge 01KAB3F9Q2`,
-// `git rekal restore 01KAB3F9Q2`.
-type markCommand struct {
+// markOptions are what to hide, or to show again.
+type markOptions struct {
 	restore bool
 	ids     []string
 }
 
-func (c *markCommand) about() entry {
-	if c.restore {
-		return entry{
-			name: "restore", usage: "restore ID…", short: "show what was purged",
-			long: `
-Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
-			takes: takesPurged,
-		}
-	}
-	return entry{
-		name: "purge", usage: "purge ID…", short: "hide what is wrong",
-		long: `
+// newPurgeCmd hides sessions and memories: `git rekal purge 01KAB3F9Q2`.
+func newPurgeCmd(app *App) *cobra.Command {
+	return app.runs(&cobra.Command{
+		Use: "purge ID…", Short: "hide what is wrong",
+		Long: `
 Hides sessions, memories and records by their IDs. Recall, query --session and log no longer show them, today and as of any past moment.
 After the next sync your own sessions and memories are hidden from everybody. Somebody else's are hidden only in your clones. Records are
 hidden in this clone.
@@ -37,13 +30,21 @@ Nothing is lost: "git rekal --purged" lists hidden items, and "git rekal restore
 holds their IDs. To take a secret out of the ledger for good, see "git rekal help scrub".
 
 A unique prefix of an ID is enough, at least 4 characters.`,
-		takes: takesID,
-	}
+		ValidArgsFunction: app.completes(takesID),
+	}, &markOptions{})
 }
 
-func (c *markCommand) addFlags(*pflag.FlagSet) {}
+// newRestoreCmd shows them again: `git rekal restore 01KAB3F9Q2`.
+func newRestoreCmd(app *App) *cobra.Command {
+	return app.runs(&cobra.Command{
+		Use: "restore ID…", Short: "show what was purged",
+		Long: `
+Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
+		ValidArgsFunction: app.completes(takesPurged),
+	}, &markOptions{restore: true})
+}
 
-func (c *markCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *markOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory")
 	}
@@ -51,7 +52,7 @@ func (c *markCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *markCommand) run(ctx context.Context, app *App) error {
+func (c *markOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -14,26 +15,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// pushCommand sends the ledger: `git rekal push origin`.
-type pushCommand struct{ remoteArg }
+type pushOptions struct{ remoteArg }
 
-func (*pushCommand) about() entry {
-	return entry{
-		name: "push", usage: "push [REMOTE]", short: "send your ledger",
-		long: `
+// newPushCmd sends the ledger: `git rekal push origin`.
+func newPushCmd(app *App) *cobra.Command {
+	return app.runs(&cobra.Command{
+		Use: "push [REMOTE]", Short: "send your ledger",
+		Long: `
 Sends the branch rekal/<email>, and nothing else, through git push. If the remote holds more of the branch, from another machine, it is fetched and
 merged first. A push is forced only to remove scrubbed text. It prints nothing if there is nothing to send.
 
 The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
 "git push" sends the ledger there, too, unless rekal.autopush is false.`,
-		takes: takesRemote,
-	}
+		ValidArgsFunction: app.completes(takesRemote),
+	}, &pushOptions{})
 }
 
 // remoteArg is what push and sync take: nothing, or the name of a remote.
 type remoteArg struct{ remote string }
-
-func (c *remoteArg) addFlags(*pflag.FlagSet) {}
 
 func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
@@ -46,7 +45,7 @@ func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 	return noArgs(args[1:])
 }
 
-func (c *pushCommand) run(ctx context.Context, app *App) error {
+func (c *pushOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err

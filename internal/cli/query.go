@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -17,9 +18,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// queryCommand drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
-// `git rekal query "SELECT tool, count(*) FROM tool_calls GROUP BY tool"`.
-type queryCommand struct {
+type queryOptions struct {
 	sql    string
 	index  bool
 	limits ask.Limits
@@ -27,12 +26,14 @@ type queryCommand struct {
 	shape  shape
 }
 
-func (*queryCommand) about() entry {
-	return entry{
-		name: "query", usage: `query --session ID [--full] [--offset N] [--limit N] [--role R]
-query "SELECT …" [--index] [--timeout D]`,
-		short: "read sessions, ask in SQL",
-		long: `
+// newQueryCmd drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
+// `git rekal query "SELECT tool, count(*) FROM tool_calls GROUP BY tool"`.
+func newQueryCmd(app *App) *cobra.Command {
+	c := &queryOptions{}
+	cmd := &cobra.Command{
+		Use: `query --session ID [--full] [--offset N] [--limit N] [--role R]
+query "SELECT …" [--index] [--timeout D]`, Short: "read sessions, ask in SQL",
+		Long: `
 With --session it prints a page of a session, or one memory: a conversation on a terminal, elsewhere JSON. A page has at most 20 turns
 (--limit) and 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the page before. A longer turn is cut; SQL
 reads on at "content_next": substr(content, N, 20000). ID may be a prefix of at least 4 characters, or the agent's own. For people
@@ -47,9 +48,7 @@ index.db. The statement reads no files and no network. It stops after --timeout,
 
   git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
 	}
-}
-
-func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
 	c.limits = ask.QueryLimits()
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after `TIME`, such as 10s or 2m")
@@ -59,12 +58,13 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.page.Role, "role", "", "only turns of `WHO`: human or assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files and related sessions")
 	c.shape.addFlags(fs)
+	return app.runs(cmd, c)
 }
 
 // idForm is what a whole ID, or a beginning of one that is no word, looks like, or one that an agent gave.
 var idForm = lazy.Expr(`^(?:0[0-9A-Za-z]{7,25}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 
-func (c *queryCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))
 	switch {
 	case c.page.ID == "" && c.sql == "":
@@ -99,7 +99,7 @@ func (c *queryCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-func (c *queryCommand) run(ctx context.Context, app *App) error {
+func (c *queryOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
 			return c.session(ctx, app, w, at)
@@ -108,7 +108,7 @@ func (c *queryCommand) run(ctx context.Context, app *App) error {
 	})
 }
 
-func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
+func (c *queryOptions) session(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
 	answer, memory, err := at.Item(ctx, c.page)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ const (
 var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
-func (c *queryCommand) selectRows(ctx context.Context, app *App, at *ask.Moment) error {
+func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment) error {
 	kind := ask.DataTables
 	if c.index {
 		kind = ask.IndexTables

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -16,8 +17,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
-type recallCommand struct {
+// recallName is the name of a search, which nobody types.
+const recallName = "recall"
+
+type recallOptions struct {
 	req    ask.Request
 	words  []string // as they were given
 	purged bool
@@ -25,10 +28,12 @@ type recallCommand struct {
 	shape  shape
 }
 
-func (*recallCommand) about() entry {
-	return entry{
-		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
-		long: `
+// newRecallCmd answers `git rekal --file '^src/auth/' "JWT expiry"`.
+func newRecallCmd(app *App) *cobra.Command {
+	c := &recallOptions{}
+	cmd := &cobra.Command{
+		Use: recallName + " [FILTER…] [QUESTION]", Hidden: true, Short: "search (needs no name)",
+		Long: `
 Finds AI coding sessions behind the code, saved memories, and what commands printed. It prints the best first: text on a terminal,
 elsewhere JSON on one line. Filters are ANDed, before or after the question. Without a question it lists the latest.
 
@@ -67,9 +72,7 @@ A folder in which a ledger is checked out or unpacked.
 
 A date or a code revision also includes what was said by then and imported later.`,
 	}
-}
-
-func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one", once(&c.req.File))
 	fs.StringArrayVar(&c.req.Path, "path", nil, "like --file, with git's `PATHSPEC`; may be given several times")
 	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server", once(&c.req.Commit))
@@ -84,6 +87,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
 	c.shape.addFlags(fs)
+	return app.runs(cmd, c)
 }
 
 // authorFlag is the filter --author, which log has, too.
@@ -117,9 +121,9 @@ func once(filter *string) func(string) error {
 	}
 }
 
-func (c *recallCommand) validate(fs *pflag.FlagSet, args []string) error {
-	c.words = args
-	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
+func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
+	c.words = unmasked(args)
+	c.req.Query = strings.TrimSpace(strings.Join(c.words, " "))
 	if fs.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
@@ -142,7 +146,7 @@ const (
 	lastMemory = 64 << 20
 )
 
-func (c *recallCommand) run(ctx context.Context, app *App) error {
+func (c *recallOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -182,7 +186,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 		app.hint("nothing touched what --files names: this is the answer without it")
 	}
-	if hint := meant(c.words, answer); hint != "" {
+	if hint := app.meant(c.words, answer); hint != "" {
 		app.hint(hint)
 	}
 	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -12,13 +13,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// redactCommand applies today's redaction to what is stored: `git rekal redact --again`.
-type redactCommand struct{ again, pushed bool }
+type redactOptions struct{ again, pushed bool }
 
-func (*redactCommand) about() entry {
-	return entry{
-		name: "redact", usage: "redact --again [--pushed]", short: "redact what is stored",
-		long: `
+// newRedactCmd applies today's redaction to what is stored: `git rekal redact --again`.
+func newRedactCmd(app *App) *cobra.Command {
+	c := &redactOptions{}
+	cmd := &cobra.Command{
+		Use: "redact --again [--pushed]", Short: "redact what is stored",
+		Long: `
 Brings your own ledger to what today's rules, settings and known values make of it. What they take out now is replaced by a marker, as in a
 new text. What was taken out by mistake comes back if the agent's transcript is still there, after
 
@@ -31,21 +33,20 @@ done without --pushed. With it, the remote's branch is replaced, unless somebody
 
 "git rekal doctor" says beforehand what would be taken out.`,
 	}
-}
-
-func (c *redactCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.again, "again", false, "rewrite your own ledger with today's redaction")
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
+	return app.runs(cmd, c)
 }
 
-func (c *redactCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *redactOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if !c.again {
 		return errors.New("new text is redacted before it is stored; --again rewrites what is stored")
 	}
 	return noArgs(args)
 }
 
-func (c *redactCommand) run(ctx context.Context, app *App) error {
+func (c *redactOptions) run(ctx context.Context, app *App) error {
 	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error {
 		if err := author.Config.Fault(); err != nil {
 			return err
@@ -60,6 +61,6 @@ func (c *redactCommand) run(ctx context.Context, app *App) error {
 			said = fmt.Sprintf("redacted again: %s changed as in the transcript, %s taken out: rewrote %s of %s",
 				session.Count(out.Retold, "text"), session.Count(out.Places, "place"), session.Count(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 		}
-		return (&scrubCommand{}).finish(ctx, app, w, author, out, said)
+		return (&scrubOptions{}).finish(ctx, app, w, author, out, said)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -24,8 +25,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// resumeCommand goes on with a session in its own agent: `git rekal resume 01KJW4MN`. Without arguments in a paused clone it ends the pause.
-type resumeCommand struct {
+type resumeOptions struct {
 	what                    string
 	print, worktree, silent bool
 	more                    []string // arguments for the agent
@@ -33,10 +33,12 @@ type resumeCommand struct {
 	held map[string]map[string]workspace.Held // by agent and its ID of the session, as far as it was looked for
 }
 
-func (*resumeCommand) about() entry {
-	return entry{
-		name: "resume", usage: "resume [SESSION|QUESTION] [--print] [--worktree] [-- ARG…]\nresume", short: "go on, or end a pause",
-		long: `
+// newResumeCmd goes on with a session in its own agent: `git rekal resume 01KJW4MN`. Without arguments in a paused clone it ends the pause.
+func newResumeCmd(app *App) *cobra.Command {
+	c := &resumeOptions{}
+	cmd := &cobra.Command{
+		Use: "resume [SESSION|QUESTION] [--print] [--worktree] [-- ARG…]\nresume", Short: "go on, or end a pause",
+		Long: `
 Goes on with a session in its own agent, where that still has the session's transcript on this machine: it runs the agent's own command, in
 the session's folder. Without SESSION it lists the latest; of several that answer QUESTION you choose one. If commits since then changed files of the
 session, the agent is told which. What stands behind "--" goes to the agent's program.
@@ -55,17 +57,16 @@ The setting rekal.chooser names a program that chooses one of the lines on its s
   git rekal resume 01KJW4MN --print
   git rekal resume "the retry with jitter"
   git rekal resume 01KJW4MN -- --model opus`,
-		takes: takesID,
+		ValidArgsFunction: app.completes(takesID),
 	}
-}
-
-func (c *resumeCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.print, "print", false, "print the command, and run nothing")
 	fs.BoolVar(&c.worktree, "worktree", false, "in a new worktree, at the commit where the session stood")
 	fs.BoolVar(&c.silent, "no-hint", false, "tell the agent nothing of what changed since")
+	return app.runs(cmd, c)
 }
 
-func (c *resumeCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *resumeOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if dash := fs.ArgsLenAtDash(); dash >= 0 {
 		args, c.more = args[:dash], args[dash:]
 	}
@@ -73,7 +74,7 @@ func (c *resumeCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *resumeCommand) run(ctx context.Context, app *App) error {
+func (c *resumeOptions) run(ctx context.Context, app *App) error {
 	if c.what == "" {
 		if ended, err := app.endPause(ctx); ended || err != nil {
 			return err
@@ -145,7 +146,7 @@ func last(s *result.Session) string {
 }
 
 // choose finds the session, with its transcript.
-func (c *resumeCommand) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
+func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
 	if s, err := at.Session(ctx, c.what); err == nil {
 		return c.holds(ctx, w, s)
 	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.Refs(c.what)) > 0) {
@@ -181,7 +182,7 @@ func (c *resumeCommand) choose(ctx context.Context, app *App, w *workspace.Works
 }
 
 // holds looks for a session's transcript; an awayError says why it can't be gone on with.
-func (c *resumeCommand) holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
+func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
 	if s.Parent != "" {
 		return candidate{}, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
 	}
@@ -244,7 +245,7 @@ func (app *App) pick(ctx context.Context, w *workspace.Workspace, all []candidat
 }
 
 // command makes the command, and says on stderr where the session stood.
-func (c *resumeCommand) command(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
+func (c *resumeOptions) command(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
 	s := chosen.Session
 	stood := ""
 	if len(s.Commits) > 0 {

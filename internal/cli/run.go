@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/compress"
@@ -21,8 +22,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// runCommand runs a command and keeps what it printed: `git rekal run -- go test ./...`.
-type runCommand struct {
+type runOptions struct {
 	opt  compress.Options
 	full bool
 	args []string
@@ -33,10 +33,12 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-func (*runCommand) about() entry {
-	return entry{
-		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
-		long: `
+// newRunCmd runs a command and keeps what it printed: `git rekal run -- go test ./...`.
+func newRunCmd(app *App) *cobra.Command {
+	c := &runOptions{}
+	cmd := &cobra.Command{
+		Use: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", Short: "run a command, keep output",
+		Long: `
 Runs COMMAND with your stdin and signals, and keeps its output, redacted, in this clone. A later recall finds it. On a terminal, and with
 --full, everything is printed. Elsewhere (an agent, a pipe) you get what matters, as from "git rekal compress", and the record's number. Then
 "git rekal show N --raw" has the rest.
@@ -45,17 +47,16 @@ Runs COMMAND with your stdin and signals, and keeps its output, redacted, in thi
   git rekal run -i "which migration fails" --intent errors make migrate
 
 Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.`,
-		exit: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it.",
+		Annotations: map[string]string{exitStatus: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it."},
 	}
-}
-
-func (c *runCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.SetInterspersed(false) // the command has flags of its own
 	compressFlags(fs, &c.opt)
 	fs.BoolVar(&c.full, "full", false, "print everything, also into a pipe or a file")
+	return app.runs(cmd, c)
 }
 
-func (c *runCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *runOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the command to run")
 	}
@@ -66,7 +67,7 @@ func (c *runCommand) validate(_ *pflag.FlagSet, args []string) error {
 // memoryLimit keeps the memory low beside a command that needs its own; see docs/records.md for what is measured.
 const memoryLimit = 28 << 20
 
-func (c *runCommand) run(ctx context.Context, app *App) error {
+func (c *runOptions) run(ctx context.Context, app *App) error {
 	debug.SetMemoryLimit(memoryLimit)
 	ctx = context.WithoutCancel(ctx) // a signal is the command's
 	keeping := app.keepingBeside(ctx)
@@ -124,7 +125,7 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 }
 
 // keep stores what was printed, and prints what is left of it where nobody saw it.
-func (c *runCommand) keep(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
+func (c *runOptions) keep(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("run: nothing was kept: %v", err))

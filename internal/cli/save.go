@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -17,17 +18,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// saveCommand stores a memory: `git rekal save --title "Leeway" "Tokens have 30 s of leeway."`.
-type saveCommand struct {
+type saveOptions struct {
 	note   capture.Note
 	record int
 	words  string // where they are several arguments, and may have been meant as a search
 }
 
-func (*saveCommand) about() entry {
-	return entry{
-		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save what was learned",
-		long: `
+// newSaveCmd stores a memory: `git rekal save --title "Leeway" "Tokens have 30 s of leeway."`.
+func newSaveCmd(app *App) *cobra.Command {
+	c := &saveOptions{}
+	cmd := &cobra.Command{
+		Use: "save [--title T] [--source S] [--record N] [TEXT|-]", Short: "save what was learned",
+		Long: `
 Saves a text of at most 64 KB as a memory in your ledger, redacted. Recall finds it at once, beside sessions, and sync shares it. Without TEXT, or
 with "-", the text is read from stdin. The title has at most 200 characters. It prints the memory as JSON on one line.
 
@@ -37,16 +39,15 @@ The same text under the same title is not stored again. The answer then names th
   git rekal save --title "Release steps" - < notes.md
   git rekal save --record 42 --title "How the first migration failed"`,
 	}
-}
-
-func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
+	return app.runs(cmd, c)
 }
 
 // validate leaves an empty text to be read from stdin.
-func (c *saveCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *saveOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("record") {
 		if c.record < 1 {
 			return errors.New("--record needs the number of a record")
@@ -68,7 +69,7 @@ func (c *saveCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *saveCommand) run(ctx context.Context, app *App) error {
+func (c *saveOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 }
 
 // from makes the memory of a record.
-func (c *saveCommand) from(ctx context.Context, w *workspace.Workspace) error {
+func (c *saveOptions) from(ctx context.Context, w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -17,17 +18,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// scrubCommand takes a leak out of the ledger: `git rekal scrub 01KAB3F9:12`.
-type scrubCommand struct {
+type scrubOptions struct {
 	pushed  bool
 	targets []ledger.Target
 	records []int
 }
 
-func (*scrubCommand) about() entry {
-	return entry{
-		name: "scrub", usage: "scrub [--pushed] ID…", short: "remove a leak for good",
-		long: `
+// newScrubCmd takes a leak out of the ledger: `git rekal scrub 01KAB3F9:12`.
+func newScrubCmd(app *App) *cobra.Command {
+	c := &scrubOptions{}
+	cmd := &cobra.Command{
+		Use: "scrub [--pushed] ID…", Short: "remove a leak for good",
+		Long: `
 Takes texts out of your own ledger for good. It rewrites the ledger from the first commit that holds them. The branch, its reflog, the caches
 and the loose objects no longer hold them. An ID names:
 
@@ -59,15 +61,14 @@ meanwhile. If the remote cannot be reached, run the same scrub again later.
 Other people keep what they fetched until their next "git rekal sync" takes it out of their refs and caches. Objects go with "git gc
 --prune=now" ("git gc" alone keeps them for two weeks). A server keeps its own until it collects them. Copies, logs and backups keep
 the text. So change a secret that was pushed.`,
-		takes: takesID,
+		ValidArgsFunction: app.completes(takesID),
 	}
-}
-
-func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
+	return app.runs(cmd, c)
 }
 
-func (c *scrubCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *scrubOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}
@@ -85,7 +86,7 @@ func (c *scrubCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (c *scrubCommand) run(ctx context.Context, app *App) error {
+func (c *scrubOptions) run(ctx context.Context, app *App) error {
 	if len(c.targets) > 0 {
 		return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
 	}
@@ -114,7 +115,7 @@ func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, wor
 	return errors.Join(do(w, author), release())
 }
 
-func (c *scrubCommand) scrubRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
+func (c *scrubOptions) scrubRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if len(c.records) == 0 {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (c *scrubCommand) scrubRecords(ctx context.Context, app *App, w *workspace.
 	return nil
 }
 
-func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	if err := curate.WereRecords(w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
 		return err
 	}
@@ -147,7 +148,7 @@ func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspa
 }
 
 // finish does and says what is left when a part of the ledger was written anew.
-func (c *scrubCommand) finish(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
+func (c *scrubOptions) finish(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
 	holding, kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
@@ -175,7 +176,7 @@ func scrubbed(out ledger.Scrubbed) string {
 
 // replace brings the remotes that hold what was scrubbed to the new history, and tells which still
 // hold it.
-func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
+func (c *scrubOptions) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.progress("replacing the ledger on " + remote)
@@ -190,7 +191,7 @@ func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.A
 }
 
 // tell says what is left to do.
-func (c *scrubCommand) tell(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
+func (c *scrubOptions) tell(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
 	if len(left.Refs) > 0 {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -20,17 +21,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// showCommand tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
-type showCommand struct {
+type showOptions struct {
 	what                   string
 	raw, stat, prompts, md bool
 	shape                  shape
 }
 
-func (*showCommand) about() entry {
-	return entry{
-		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read a commit's sessions",
-		long: `
+// newShowCmd tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
+func newShowCmd(app *App) *cobra.Command {
+	c := &showOptions{}
+	cmd := &cobra.Command{
+		Use: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", Short: "read a commit's sessions",
+		Long: `
 Shows commits and their sessions, as "git show" does: prompts, answers, tool calls, and what changed. WHAT is one of:
 
 REV, RANGE::
@@ -55,19 +57,18 @@ and last 4. The raw output is kept for 7 days, the record for 90.
   git rekal show --md main..topic
   git rekal show --prompts 01KJW4MN
   git rekal show 42 --raw | grep timeout`,
-		takes: takesID,
+		ValidArgsFunction: app.completes(takesID),
 	}
-}
-
-func (c *showCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.raw, "raw", false, "the raw output of a record, without secrets; kept for 7 days")
 	fs.BoolVar(&c.stat, "stat", false, "what each commit changed, and one line a session")
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and the resulting commits")
 	c.shape.addFlags(fs)
+	return app.runs(cmd, c)
 }
 
-func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
+func (c *showOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) > 1 {
 		return &extraError{args[1]}
 	}
@@ -89,7 +90,7 @@ func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-func (c *showCommand) run(ctx context.Context, app *App) error {
+func (c *showOptions) run(ctx context.Context, app *App) error {
 	if id, ok := records.ParseID(c.what); ok {
 		if err := c.record(ctx, app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
 			return err
@@ -113,7 +114,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 // shortestRev is how many digits may be the beginning of a commit or ID.
 const shortestRev = 4
 
-func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
+func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
 	view := text.Full
 	switch {
 	case c.shape.json:
@@ -130,7 +131,7 @@ func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspac
 }
 
 // record prints a record of what a command printed.
-func (c *showCommand) record(ctx context.Context, app *App, id int) error {
+func (c *showOptions) record(ctx context.Context, app *App, id int) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err

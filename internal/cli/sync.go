@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -17,16 +17,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// syncCommand shares with the team, both ways: `git rekal sync`.
-type syncCommand struct {
+type syncOptions struct {
 	remoteArg
 	unbounded bool
 }
 
-func (*syncCommand) about() entry {
-	return entry{
-		name: "sync", usage: "sync [--unbounded] [REMOTE]", short: "exchange with the team",
-		long: `
+// newSyncCmd shares with the team, both ways: `git rekal sync`.
+func newSyncCmd(app *App) *cobra.Command {
+	c := &syncOptions{}
+	cmd := &cobra.Command{
+		Use: "sync [--unbounded] [REMOTE]", Short: "exchange with the team",
+		Long: `
 Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
 ledger that was rewritten on the remote is merged, so you lose nothing.
 
@@ -34,15 +35,14 @@ What the remote holds of your own ledger, and you did not make here, is read wit
 --unbounded takes in all of it.
 
 Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
-		takes: takesRemote,
+		ValidArgsFunction: app.completes(takesRemote),
 	}
-}
-
-func (c *syncCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
+	return app.runs(cmd, c)
 }
 
-func (c *syncCommand) run(ctx context.Context, app *App) error {
+func (c *syncOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
-func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
+func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
 	app.progress("fetching the ledgers of " + remote)
 	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))
 	if ctx.Err() != nil {

@@ -13,7 +13,7 @@ import (
 // usageError is a command line that can't be run.
 type usageError struct {
 	err     error
-	command string // "" for recall
+	command string
 	meant   string // the command that a search was rather meant as
 }
 
@@ -32,7 +32,7 @@ func (e *usageError) hint() string {
 	switch {
 	case e.meant != "":
 		return fmt.Sprintf(`see "git rekal help recall"; to run a command: "git rekal %s"`, e.meant)
-	case e.command == "":
+	case e.command == recallName:
 		if errors.As(e.err, &unknown) {
 			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`
 		}

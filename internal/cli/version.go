@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -13,24 +14,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// versionCommand says what this is: `git rekal version`.
-type versionCommand struct{ json bool }
+type versionOptions struct{ json bool }
 
-func (*versionCommand) about() entry {
-	return entry{
-		name: "version", usage: "version [--json]", short: "show versions",
-		long: `
+// newVersionCmd says what this is: `git rekal version`.
+func newVersionCmd(app *App) *cobra.Command {
+	c := &versionOptions{}
+	cmd := &cobra.Command{
+		Use: "version [--json]", Short: "show versions",
+		Long: `
 Shows the version of git-rekal, of its libraries, and of the ledger format that it reads and writes.`,
 	}
-}
-
-func (c *versionCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+	return app.runs(cmd, c)
 }
 
-func (c *versionCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
+func (c *versionOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
-func (c *versionCommand) run(ctx context.Context, app *App) error {
+func (c *versionOptions) run(ctx context.Context, app *App) error {
 	engine, err := ask.EngineVersion(ctx)
 	if err != nil {
 		return err

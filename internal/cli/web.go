@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -15,17 +16,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// webCommand shows sessions in a browser: `git rekal web --port 8080 --no-open`.
-type webCommand struct {
+type webOptions struct {
 	port   int
 	noOpen bool
 	export string
 }
 
-func (*webCommand) about() entry {
-	return entry{
-		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
-		long: `
+// newWebCmd shows sessions in a browser: `git rekal web --port 8080 --no-open`.
+func newWebCmd(app *App) *cobra.Command {
+	c := &webOptions{}
+	cmd := &cobra.Command{
+		Use: "web [--port N] [--no-open]\nweb --export DIR", Short: "sessions in a browser",
+		Long: `
 Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the session behind each line. It
 prints the address and opens it in the browser of "git instaweb" (instaweb.browser, web.browser). The address has a token; without it nobody
 can read the pages. It writes only caches. Ctrl-C ends it.
@@ -39,15 +41,14 @@ To read one commit or session in the terminal, use "git rekal show".
   git rekal web --no-open --port 8080
   git rekal web --export ../sessions`,
 	}
-}
-
-func (c *webCommand) addFlags(fs *pflag.FlagSet) {
+	fs := cmd.Flags()
 	fs.IntVar(&c.port, "port", 0, "listen on port `N` of 127.0.0.1 (default: a free one)")
 	fs.BoolVar(&c.noOpen, "no-open", false, "open no browser")
 	fs.StringVar(&c.export, "export", "", "write the pages into the empty or new folder `DIR`")
+	return app.runs(cmd, c)
 }
 
-func (c *webCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case c.port < 0 || c.port > 65535:
 		return errors.New("--port must be from 0 to 65535")
@@ -59,7 +60,7 @@ func (c *webCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return noArgs(args)
 }
 
-func (c *webCommand) run(ctx context.Context, app *App) error {
+func (c *webOptions) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 }
 
 // tell prints an address, and opens one.
-func (c *webCommand) tell(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
+func (c *webOptions) tell(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
 	address, err := server.Address(false)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (c *webCommand) tell(ctx context.Context, app *App, w *workspace.Workspace,
 }
 
 // write exports the pages.
-func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error {
+func (c *webOptions) write(ctx context.Context, app *App, site *web.Site) error {
 	dir := app.Path(c.export)
 	n, err := site.Export(ctx, dir, func(done, left int) {
 		if done%100 == 0 {

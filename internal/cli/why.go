@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -16,18 +17,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// whyCommand tells where lines come from: `git rekal why src/jwt.go:40,52`.
-type whyCommand struct {
+type whyOptions struct {
 	req   ask.WhyRequest
 	lines string // "10,20" as in "git blame -L 10,20"
 	shape shape
 }
 
-func (*whyCommand) about() entry {
-	return entry{
-		name: "why", usage: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]",
-		short: "sessions behind lines",
-		long: `
+// newWhyCmd tells where lines come from: `git rekal why src/jwt.go:40,52`.
+func newWhyCmd(app *App) *cobra.Command {
+	c := &whyOptions{}
+	cmd := &cobra.Command{
+		Use: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]", Short: "sessions behind lines",
+		Long: `
 Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them. It follows amends, rebases, renames,
 reverts and squash merges. It prints text on a terminal, elsewhere JSON. The session that explains most lines comes first. "explains"
 lists its lines, and which of them several sessions share. "why" lists uncommitted lines, and lines that no session explains.
@@ -43,18 +44,24 @@ Several words that are no path are a question: "git rekal why is the token refre
   git rekal why -L 40,+13 src/auth/jwt.go
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
 	}
+	fs := cmd.Flags()
+	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", once(&c.req.Checkpoint))
+	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
+	timeFlags(fs, &c.req.Times)
+	c.shape.addFlags(fs)
+	return app.runs(cmd, c)
 }
 
 // asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or lines of one.
 func (app *App) asksWhy(args []string) bool {
-	fs := pflag.NewFlagSet("why", pflag.ContinueOnError)
-	(&whyCommand{}).addFlags(fs)
+	fs := newWhyCmd(app).Flags()
 	err := fs.Parse(habits(fs, args))
 	said := fs.Args()
 	if err != nil { // it may have flags that a search alone has
-		fs = pflag.NewFlagSet("", pflag.ContinueOnError)
-		(&recallCommand{}).addFlags(fs)
-		said, err = words(fs, habits(fs, args))
+		fs = newRecallCmd(app).Flags()
+		err = fs.Parse(question(fs, args))
+		said = unmasked(fs.Args())
 	}
 	return err == nil && len(strings.Fields(strings.Join(said, " "))) > 1 && slices.ContainsFunc(said, func(arg string) bool {
 		path, last := strings.TrimRight(arg, "0123456789,+-:"), arg[strings.LastIndexByte(arg, ' ')+1:]
@@ -63,15 +70,7 @@ func (app *App) asksWhy(args []string) bool {
 	})
 }
 
-func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
-	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", once(&c.req.Checkpoint))
-	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
-	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
-	timeFlags(fs, &c.req.Times)
-	c.shape.addFlags(fs)
-}
-
-func (c *whyCommand) validate(fs *pflag.FlagSet, args []string) error {
+func (c *whyOptions) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0 || args[0] == "":
 		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
@@ -88,7 +87,7 @@ func (c *whyCommand) validate(fs *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-func (c *whyCommand) run(ctx context.Context, app *App) error {
+func (c *whyOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) error {
 		answer, err := at.Why(ctx, c.req)
 		if err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -13,31 +12,31 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// words parses the arguments of a recall, of which one that can't be a flag is part of the question: "--- FAIL: TestX (0.0s)".
-func words(fs *pflag.FlagSet, args []string) ([]string, error) {
-	args = eachFile(fs, args)
-	held := map[string]string{}
-	plain := make([]string, len(args))
-	for i, arg := range args {
-		if plain[i] = arg; arg == "--" {
-			copy(plain[i:], args[i:])
+// mask stands before an argument of a search that begins like a flag and can't be one: "--- FAIL: TestX (0.0s)". No argument of a process
+// holds it.
+const mask = "\x00"
+
+// question is the command line of a search as flags are read from it.
+func question(fs *pflag.FlagSet, args []string) []string {
+	out := eachFile(fs, habits(fs, args))
+	for i, arg := range out {
+		if arg == "--" {
 			break
 		}
-		if noFlag(arg) && (i == 0 || !takesValue(fs, args[i-1])) {
-			plain[i] = "\x00" + strconv.Itoa(i)
-			held[plain[i]] = arg
+		if noFlag(arg) && (i == 0 || !takesValue(fs, out[i-1])) {
+			out[i] = mask + arg
 		}
 	}
-	if err := fs.Parse(plain); err != nil {
-		return nil, err
-	}
-	out := fs.Args()
+	return out
+}
+
+// unmasked are the words of a search as they were given.
+func unmasked(args []string) []string {
+	out := slices.Clone(args)
 	for i, arg := range out {
-		if text, ok := held[arg]; ok {
-			out[i] = text
-		}
+		out[i] = strings.TrimPrefix(arg, mask)
 	}
-	return out, nil
+	return out
 }
 
 // habits writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a question "-1" is a word.
@@ -50,7 +49,7 @@ func habits(fs *pflag.FlagSet, args []string) []string {
 		case arg == "--":
 			return out
 		case i > 0 && takesValue(fs, args[i-1]):
-		case count.MatchString(arg) && fs.ShorthandLookup("n") != nil && (fs.Name() != "" || i == 0):
+		case count.MatchString(arg) && fs.ShorthandLookup("n") != nil && (fs.Name() != recallName || i == 0):
 			out[i] = "-n" + arg[1:]
 		case here != "" && fs.Lookup(here) != nil:
 			out[i] = "--" + here + arg[len(name):]
@@ -116,11 +115,11 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 // meant is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
 // alone or before what only commands take. "" for words to search for, and for a slip of a command's name that is the very word that
 // somebody said.
-func meant(args []string, found result.Recall) string {
+func (app *App) meant(args []string, found result.Recall) string {
 	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return !operand.MatchString(arg) }) {
 		return ""
 	}
-	name := commandFor(args[0])
+	name := app.commandFor(args[0])
 	said := slices.ContainsFunc(found.Results, func(h result.Hit) bool { return hasWord(h.Title+" "+h.Snippet, args[0]) })
 	if name == "" || said && slips(args[0], name) {
 		return ""
@@ -138,10 +137,10 @@ func hasWord(text, word string) bool {
 var operand = lazy.Expr(`^(?:0[0-9A-Za-z]{3,25}|[0-9a-f]{7,64}|HEAD\S*|\S+\.\.\S*|\S*/\S*|\S+\.[0-9A-Za-z]{1,8}(?::[0-9,+]+)?)$`)
 
 // commandFor is the command that a word was meant as; "" for none.
-func commandFor(word string) (name string) {
-	for _, e := range table()[1:] {
-		if e.name != hookName && slips(word, e.name) {
-			name = e.name
+func (app *App) commandFor(word string) (name string) {
+	for _, cmd := range app.root.Commands() {
+		if cmd.IsAvailableCommand() && slips(word, cmd.Name()) {
+			name = cmd.Name()
 		}
 	}
 	for others, here := range elsewhere() {
