@@ -2,7 +2,7 @@
 // and never learns of sessions. Two rooms stand on it: worktree and history.
 //
 // In: a directory inside a repository, and the process's environment. Out: where the repository keeps things (Layout), objects by OID, and a
-// ref that moves only by compare-and-swap. One small interface (store) reads and writes objects and refs. libgit2 implements it, or git's own
+// ref that moves only by compare-and-swap. One small interface (store) reads objects and refs. libgit2 implements it, or git's own
 // plumbing for SHA-256 and reftables. The repository's format decides which; nothing is tried.
 //
 // Promises: a method that writes has written everything or returns an error; objects are immutable, so a crash leaves at most unreachable

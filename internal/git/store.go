@@ -10,7 +10,7 @@ const (
 	kindCommit Kind = "commit"
 )
 
-// store answers for a repository's objects, refs and history. There are two: libgit2, and git's own plumbing for repositories that
+// store reads a repository's objects and refs. There are two: libgit2, and git's own plumbing for repositories that
 // libgit2 can't read. Objects are written by neither, as a loose one is the same file for both; refs are moved by git.
 //
 // An object, a ref or a revision that is not here is ErrNotFound.
