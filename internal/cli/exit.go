@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/launch"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -135,9 +134,15 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 
+// hinter is an error that knows what to do about it.
+type hinter interface {
+	error
+	Hint() string
+}
+
 // hintOf is what to do about an error that says more than its kind.
 func hintOf(err error) string {
-	var usage *usageError
+	var known hinter
 	var owner *git.OwnerError
 	var over *ledger.BoundsError
 	var blocked *ledger.BlockedError
@@ -146,13 +151,9 @@ func hintOf(err error) string {
 	var tree *curate.CheckedOutError
 	var forked *curate.ForkedError
 	var purged *ask.PurgedError
-	var fault *config.Fault
-	var away *awayError
 	switch {
-	case errors.As(err, &fault):
-		return fault.Mend()
-	case errors.As(err, &usage):
-		return usage.hint()
+	case errors.As(err, &known):
+		return known.Hint()
 	case errors.As(err, &owner):
 		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
 	case errors.As(err, new(*ledger.LaterError)):
@@ -179,18 +180,12 @@ func hintOf(err error) string {
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
 		return "only your own ledger can be rewritten; ask its author to scrub it"
-	case errors.As(err, new(*config.PausedError)):
-		return `"git rekal resume" goes on`
 	case errors.As(err, &forked):
 		return fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, forked.ID, strings.Join(forked.Forks, " "))
 	case errors.As(err, &tree):
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):
 		return fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
-	case errors.As(err, &away):
-		return fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, away.id)
-	case errors.As(err, new(*launch.NotInstalledError)):
-		return `install it, or take another one: "git rekal handoff SESSION --to AGENT"`
 	case errors.As(err, new(*ask.HandoffError)):
 		return `"git rekal --kind session -n 5" lists sessions`
 	case errors.As(err, new(*session.AmbiguousError)):

@@ -121,6 +121,10 @@ type awayError struct{ id, reason string }
 
 func (e *awayError) Error() string { return fmt.Sprintf("session %s: %s", e.id, e.reason) }
 
+func (e *awayError) Hint() string {
+	return fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, e.id)
+}
+
 // offered is how many sessions are looked at for a question.
 const offered = 10
 

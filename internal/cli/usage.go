@@ -25,8 +25,8 @@ type extraError struct{ arg string }
 
 func (e *extraError) Error() string { return fmt.Sprintf("unexpected argument %q", e.arg) }
 
-// hint is where to read more, and what may have been meant.
-func (e *usageError) hint() string {
+// Hint is where to read more, and what may have been meant.
+func (e *usageError) Hint() string {
 	var extra *extraError
 	var unknown *pflag.NotExistError
 	switch {

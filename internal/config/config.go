@@ -105,8 +105,8 @@ type Fault struct {
 
 func (f *Fault) Error() string { return fmt.Sprintf("config: %s: %q %s", f.Key, f.Value, f.What) }
 
-// Mend is the command that takes the value away.
-func (f *Fault) Mend() string {
+// Hint is the command that takes the value away.
+func (f *Fault) Hint() string {
 	if f.Env {
 		return "unset " + variable(strings.TrimPrefix(f.Key, "rekal."))
 	}

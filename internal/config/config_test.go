@@ -277,7 +277,7 @@ func TestRedaction(t *testing.T) {
 	}
 	var wrong, mend []string
 	for _, f := range got.Faults {
-		wrong, mend = append(wrong, f.Key+" "+f.Value), append(mend, f.Mend())
+		wrong, mend = append(wrong, f.Key+" "+f.Value), append(mend, f.Hint())
 	}
 	if diff := cmp.Diff([]string{"rekal.redact.allow a(b", "rekal.redact.allow x*", "rekal.redact.allow .", "rekal.redact.allow [a-z]", "rekal.redact.allow [0-9]", `rekal.redact.allow \w+`, "rekal.exclude [", "rekal.exclude **/*", "rekal.exclude ./"}, wrong); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

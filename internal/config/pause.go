@@ -38,6 +38,9 @@ func (e *PausedError) Error() string {
 	return fmt.Sprintf("paused since %s: nothing is captured", e.Since.UTC().Format(time.RFC3339))
 }
 
+// Hint is what to do about it.
+func (*PausedError) Hint() string { return `"git rekal resume" goes on` }
+
 // CheckPaused returns a PausedError during a pause.
 func (c Config) CheckPaused() error {
 	if p, ok := c.Paused(); ok {

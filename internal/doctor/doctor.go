@@ -105,7 +105,7 @@ func (d *doctor) settings(ctx context.Context) {
 		}
 	}
 	for _, f := range faults {
-		d.say("settings", Wrong, f.Mend(), "%s: %q %s", f.Key, f.Value, f.What)
+		d.say("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
 	}
 	switch {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks

@@ -58,6 +58,11 @@ type NotInstalledError struct{ Program string }
 
 func (e *NotInstalledError) Error() string { return fmt.Sprintf("%s is not on PATH", e.Program) }
 
+// Hint is what to do about it.
+func (*NotInstalledError) Hint() string {
+	return `install it, or take another one: "git rekal handoff SESSION --to AGENT"`
+}
+
 // Command is what is run.
 type Command struct {
 	Dir  string   // where; "" where that does not matter
