@@ -7,7 +7,7 @@ set -eu
 bin=$(cd "${1:?usage: hook-managers.sh FOLDER-OF-GIT-REKAL}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export HOME="$work/home" GIT_CONFIG_NOSYSTEM=1 PATH="$work/node_modules/.bin:$bin:$PATH" LC_ALL=C CI=
+export HOME="$work/home" GIT_CONFIG_NOSYSTEM=1 PATH="$work/node_modules/.bin:$bin:$PATH" LC_ALL=C CI= REKAL_EMBED=off
 export PRE_COMMIT_HOME="$work/pre-commit" NO_UPDATE_NOTIFIER=1
 names='post-commit post-merge post-applypatch post-rewrite pre-push'
 mkdir "$HOME"

@@ -119,6 +119,7 @@ func (b bench) command(ctx context.Context, dir, name string, args ...string) *e
 	cmd.Env = []string{
 		"HOME=" + b.home(), "PATH=" + b.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"REKAL_EMBED=off", // no process in the background beside what is measured
 	}
 	return cmd
 }
