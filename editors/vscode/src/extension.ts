@@ -1,0 +1,88 @@
+// The client of `git rekal lsp`: hovers and code actions come from the server; the status bar and two commands stand here.
+import * as vscode from 'vscode'
+import { LanguageClient } from 'vscode-languageclient/node'
+
+// Line is the answer of "git-rekal/line" (docs/show.md).
+interface Line {
+  state: 'session' | 'uncommitted' | 'unknown'
+  session?: string
+  title?: string
+  author?: string
+  agent?: string
+  exact?: boolean
+}
+
+// How long the cursor rests, in ms, before its line is asked about.
+const rest = 200
+
+let client: LanguageClient | undefined
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const settings = vscode.workspace.getConfiguration('git-rekal')
+  const program = { command: settings.get<string>('path', 'git-rekal'), args: ['lsp'] }
+  client = new LanguageClient('git-rekal', 'git-rekal', program, {
+    documentSelector: [{ scheme: 'file' }],
+    initializationOptions: { inlayHints: settings.get<boolean>('inlayHints', false) }
+  })
+  const status = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Right, 50)
+  status.command = 'git-rekal.openSession'
+  let timer: NodeJS.Timeout | undefined
+  const later = (editor?: vscode.TextEditor) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void show(status, editor), rest)
+  }
+  context.subscriptions.push(
+    status,
+    vscode.commands.registerCommand('git-rekal.openSession', openSession),
+    vscode.commands.registerCommand('git-rekal.askQuestion', askQuestion),
+    vscode.window.onDidChangeTextEditorSelection(e => later(e.textEditor)),
+    vscode.window.onDidChangeActiveTextEditor(later)
+  )
+  await client.start()
+  later(vscode.window.activeTextEditor)
+}
+
+export function deactivate(): Promise<void> | undefined {
+  return client?.stop()
+}
+
+// lineOf asks what stands behind the line of the cursor; undefined where there is nothing to say.
+async function lineOf(editor?: vscode.TextEditor): Promise<Line | undefined> {
+  if (!client?.isRunning() || editor?.document.uri.scheme !== 'file') return undefined
+  const { line, character } = editor.selection.active
+  const answer = await client.sendRequest<Line | null>('git-rekal/line', {
+    textDocument: { uri: editor.document.uri.toString() }, position: { line, character }
+  })
+  return answer ?? undefined
+}
+
+async function show(status: vscode.StatusBarItem, editor?: vscode.TextEditor): Promise<void> {
+  const line = await lineOf(editor).catch(() => undefined)
+  if (editor !== vscode.window.activeTextEditor) return
+  if (!line?.session) return status.hide()
+  status.text = `$(history) ${line.title} · ${line.author}`
+  status.tooltip = `${line.agent}: ${line.exact ? 'wrote this line' : 'is tied to its commit'}. Show the session`
+  status.show()
+}
+
+async function openSession(): Promise<void> {
+  const editor = vscode.window.activeTextEditor
+  const line = await lineOf(editor)
+  if (!editor || !line?.session) {
+    vscode.window.setStatusBarMessage('git-rekal: no session is known behind this line', 4000)
+    return
+  }
+  await run('git-rekal.showSession', editor.document.uri, line.session)
+}
+
+async function askQuestion(): Promise<void> {
+  const folder = vscode.window.activeTextEditor?.document.uri
+    ?? (vscode.workspace.workspaceFolders?.[0] && vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, '.git'))
+  const question = folder && await vscode.window.showInputBox({ prompt: 'Ask the sessions of this repository', placeHolder: 'why does the token expire early' })
+  if (folder && question) await run('git-rekal.ask', folder, question)
+}
+
+// run has the server make a text, which it then asks the editor to open.
+async function run(command: string, uri: vscode.Uri, argument: string): Promise<void> {
+  await client?.sendRequest('workspace/executeCommand', { command, arguments: [uri.toString(), argument] })
+}
