@@ -21,26 +21,36 @@ import (
 )
 
 type exportOptions struct {
-	dir  string
-	mine bool
+	dir    string
+	mine   bool
+	format string // "" for sessions
+	write  bool
+	rev    string // with format
 }
 
 // newExportCmd writes out all that this clone has: `git rekal export --md sessions/`.
 func newExportCmd(app *App) *cobra.Command {
 	c := &exportOptions{}
 	cmd := &cobra.Command{
-		Use: "export [--mine] [--md DIR]", Short: "write out all sessions",
+		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]", Short: "write out all sessions",
 		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
 
 With --md it writes Markdown instead, a file for each session and memory, without records.
 
+With --format it prints who wrote the lines of commits in a format of other tools: "agent-trace" (Agent Trace 0.1.0), a record for each commit of
+RANGE, or "git-ai-notes" (Git AI 3.0.0), the note of each. RANGE is a commit or a range; the default is HEAD. Only lines that a session is known to
+have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay.
+
   git rekal export > backup.jsonl
+  git rekal export --format agent-trace main..topic
   git rekal export --mine --md ~/sessions`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
+	fs.StringVar(&c.format, "format", "", "who wrote which lines, in `FORMAT`: agent-trace or git-ai-notes")
+	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
 	return app.runs(cmd, c)
 }
@@ -49,10 +59,24 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
+	if c.rev = "HEAD"; len(args) == 1 && c.format != "" {
+		c.rev, args = args[0], nil
+	}
+	switch {
+	case fs.Changed("format") && writers[c.format] == nil:
+		return fmt.Errorf("--format %q: agent-trace or git-ai-notes", c.format)
+	case c.format != "" && (c.mine || c.dir != ""):
+		return errors.New("--format goes with neither --md nor --mine")
+	case c.write && c.format != gitAINotes:
+		return errors.New("--write goes with --format git-ai-notes")
+	}
 	return noArgs(args)
 }
 
 func (c *exportOptions) run(ctx context.Context, app *App) error {
+	if write := writers[c.format]; write != nil {
+		return write(c, ctx, app)
+	}
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
 		if c.mine {

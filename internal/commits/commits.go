@@ -34,7 +34,7 @@ const (
 // hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
 // matches as a prefix where a ledger knows it.
 func Named(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
-	starts, err := revisions(ctx, index, repo, rev)
+	starts, err := Revisions(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func addParts(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.R
 	return err
 }
 
-// revisions are the OIDs of what --commit names: one, or those of a range, the newest first; or the beginning of one that is gone.
-func revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
+// Revisions are the OIDs of what --commit names: one, or those of a range, the newest first; or the beginning of one that is gone.
+func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, name.WrongFilter("commit", fmt.Errorf("%q: %w", rev, err))
 	}

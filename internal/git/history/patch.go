@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -71,4 +72,22 @@ func Text(r *git.Repo, commit git.OID, file string) ([]string, error) {
 		return nil, fmt.Errorf("git: %q in HEAD: %w", file, git.ErrNotFound)
 	}
 	return linesOf(c, file)
+}
+
+// Added are the lines that a patch brings, as numbered in the file after it.
+func (p FilePatch) Added() (out []int) {
+	at := 0
+	for l := range strings.Lines(p.Text) {
+		var h hunk
+		switch {
+		case strings.HasPrefix(l, "@@ ") && h.parse(l):
+			at = h.new
+		case strings.HasPrefix(l, "+"):
+			out = append(out, at)
+			at++
+		case strings.HasPrefix(l, " "):
+			at++
+		}
+	}
+	return out
 }
