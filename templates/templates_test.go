@@ -2,11 +2,11 @@ package templates_test
 
 import (
 	"encoding/json"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/templates"
 )
 
@@ -24,7 +24,7 @@ func TestSkillFrontmatter(t *testing.T) {
 
 // A text that git-rekal wrote is known by its sum; one that was edited is not.
 func TestUnedited(t *testing.T) {
-	hook := templates.Hook("post-commit", "'/it'\\''s/x'")
+	hook := hooks.Script("post-commit", "'/it'\\''s/x'")
 	for name, c := range map[string]struct {
 		text string
 		want bool
@@ -41,26 +41,6 @@ func TestUnedited(t *testing.T) {
 		if got := templates.Unedited(c.text); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// Setup finds the binary's line by its beginning, and sh must read every script.
-func TestHooks(t *testing.T) {
-	for _, name := range templates.HookNames() {
-		t.Run(name, func(t *testing.T) {
-			text := templates.Hook(name, "'/x'")
-			if !strings.HasPrefix(text, "#!/bin/sh\n") || !strings.HasSuffix(text, "\n") || strings.Contains(text, "{{") {
-				t.Error("not a script of whole lines for sh")
-			}
-			if strings.Count(text, "\n"+templates.BinaryLine+"'/x'\n") != 1 {
-				t.Error("the line of the binary is not there exactly once")
-			}
-			c := exec.CommandContext(t.Context(), "sh", "-n")
-			c.Stdin = strings.NewReader(text)
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("sh -n: %v\n%s", err, out)
-			}
-		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/templates"
 )
 
@@ -13,15 +14,15 @@ import (
 // somebody else's is never taken for it.
 func FuzzOurScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, binary string) {
-		for _, name := range templates.HookNames() {
-			ours := templates.Hook(name, quote(binary))
+		for _, name := range hooks.Names() {
+			ours := hooks.Script(name, quote(binary))
 			if !templates.Unedited(ours) {
 				t.Fatalf("our own %s with %q is not ours", name, binary)
 			}
-			if strings.Count(ours, "\n") != strings.Count(templates.Hook(name, quote("/x")), "\n") {
+			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quote("/x")), "\n") {
 				t.Fatalf("%q takes more than its line", binary)
 			}
-			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, templates.BinaryLine) {
+			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, hooks.BinaryLine) {
 				t.Fatalf("%q counts as our %s", text, name)
 			}
 			_, _, _ = calls(text, name), namesItself(text), isLefthook(text)

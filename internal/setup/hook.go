@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/templates"
 )
 
@@ -41,7 +42,7 @@ func (h hook) install(l Layout, r *Report) (outcome, error) {
 	if err := h.dropCopies(slot); err != nil {
 		return left, fmt.Errorf("setup: remove a stray copy of our hook: %w", err)
 	}
-	script := templates.Hook(h.name, quote(l.Binary))
+	script := hooks.Script(h.name, quote(l.Binary))
 	did := made
 	switch {
 	case !exists(slot):

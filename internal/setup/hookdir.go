@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // installHooks writes the hooks where they are this repository's own: in the git
@@ -29,7 +29,7 @@ func installHooks(l Layout, r *Report) error {
 	}
 	names := map[outcome][]string{}
 	var errs []error
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		did, err := hook{l.HooksDir, name}.install(l, r)
 		errs = append(errs, err)
 		names[did] = append(names[did], name)
@@ -52,7 +52,7 @@ func hintHooks(l Layout, r *Report) {
 	}
 	dir := l.callDir()
 	var lines []string
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		if path := filepath.Join(dir, name); !calls(readText(path), name) {
 			lines = append(lines, fmt.Sprintf("    %s:  %s", l.show(path), callLine(name)))
 		}
@@ -102,14 +102,14 @@ func hookDirs(l Layout) []string {
 
 // hasOurs reports whether one of our scripts is in a folder.
 func hasOurs(dir string) bool {
-	return slices.ContainsFunc(templates.HookNames(), func(name string) bool { return len(hook{dir, name}.copies()) > 0 })
+	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return len(hook{dir, name}.copies()) > 0 })
 }
 
 func removeHooks(l Layout, r *Report) error {
 	var errs []error
 	for _, dir := range hookDirs(l) {
 		var gone []string
-		for _, name := range templates.HookNames() {
+		for _, name := range hooks.Names() {
 			did, err := hook{dir, name}.remove(l, r)
 			errs = append(errs, err)
 			if did {
@@ -128,7 +128,7 @@ func removeHooks(l Layout, r *Report) error {
 
 // hintCalls names the lines that a person added and that stay.
 func hintCalls(l Layout, r *Report) {
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		if path := filepath.Join(l.callDir(), name); calls(readText(path), name) {
 			r.hint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.show(path))
 		}

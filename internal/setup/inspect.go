@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // Problem is something that Install would mend, or says how to mend.
@@ -39,7 +39,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	if l.HooksOff {
 		out = append(out, Problem{What: l.hooksOff(), Fix: "git rekal checkpoint", Hint: true})
 	}
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		if what := (hook{l.callDir(), name}).inspect(l, onPath); what != "" {
 			out = append(out, Problem{What: what, Fix: l.byHand(name)})
 		}
@@ -110,7 +110,7 @@ func (h hook) inspect(l Layout, onPath bool) string {
 
 // binaryOf is the path of git-rekal that a script of ours falls back to.
 func binaryOf(text string) string {
-	_, rest, _ := strings.Cut(text, "\n"+templates.BinaryLine)
+	_, rest, _ := strings.Cut(text, "\n"+hooks.BinaryLine)
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.ReplaceAll(strings.Trim(line, "'"), `'\''`, "'")
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // lefthook puts a hook that is not its own aside as NAME.old, which nothing runs, whenever it
@@ -40,11 +40,11 @@ func globless(path string) string {
 // hintLefthook says what to add to lefthook's configuration where ours runs its hooks.
 func hintLefthook(l Layout, r *Report) {
 	managed := func(name string) bool { return isLefthook(readText(hook{l.HooksDir, name}.chained())) }
-	if !slices.ContainsFunc(templates.HookNames(), managed) {
+	if !slices.ContainsFunc(hooks.Names(), managed) {
 		return
 	}
 	var lines strings.Builder
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		if l.lefthookCalls(name) {
 			continue
 		}

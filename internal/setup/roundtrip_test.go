@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/templates"
 	"github.com/git-rekal/git-rekal/tests/harness"
@@ -49,7 +50,7 @@ func starts() map[string]start {
 		}},
 		"hooks of every mode": {make: func(r *repo) {
 			for i, mode := range []fs.FileMode{0o755, 0o700, 0o644, 0o555, 0o777} {
-				r.write(r.at(".git/hooks/"+templates.HookNames()[i]), userHook, mode)
+				r.write(r.at(".git/hooks/"+hooks.Names()[i]), userHook, mode)
 			}
 			r.write(r.at(".git/hooks/pre-commit"), userHook, 0o755)
 		}},
@@ -180,7 +181,7 @@ func husky(r *repo) {
 	r.write(r.at(".husky/post-commit"), "echo user\n", 0o644)
 	r.write(r.at(".husky/_/.gitignore"), "*", 0o644)
 	r.write(r.at(".husky/_/h"), "#!/usr/bin/env sh\nsh -e \".husky/$(basename \"$0\")\" \"$@\"\n", 0o755)
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		r.write(r.at(".husky/_/"+name), "#!/usr/bin/env sh\n. \"$(dirname \"$0\")/h\"", 0o755)
 	}
 	r.git("config", "core.hooksPath", ".husky/_")

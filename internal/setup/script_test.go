@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -55,7 +55,7 @@ func TestLongHooksFire(t *testing.T) {
 				r.commit(r.tree, "first")
 				remote := filepath.Join(r.Root, "remote.git")
 				r.git("init", "-q", "--bare", remote)
-				for _, name := range templates.HookNames() {
+				for _, name := range hooks.Names() {
 					if chain {
 						r.write(r.at(".git/hooks/"+name), fmt.Sprintf(logger, "user"), 0o755)
 					}
@@ -172,12 +172,12 @@ func TestLongOursNeverFails(t *testing.T) {
 					r.Env = append(r.Env, "PATH="+filepath.Join(r.Root, "bin")+":"+os.Getenv("PATH"))
 				}
 				if chain {
-					for _, name := range templates.HookNames() {
+					for _, name := range hooks.Names() {
 						r.write(r.at(".git/hooks/"+name), "#!/bin/sh\nexit 0\n", 0o755)
 					}
 				}
 				install(t, r.layout())
-				for _, name := range templates.HookNames() {
+				for _, name := range hooks.Names() {
 					out, code := r.exec(r.tree, "x\n", ".git/hooks/"+name, "a", "b")
 					harness.Equal(t, name+"'s exit status", 0, code)
 					if c.stub == "" || c.env != nil {
@@ -199,7 +199,7 @@ func TestFallbackToInstalledBinary(t *testing.T) {
 			l.Binary = filepath.Join(r.Root, folder, "git-rekal")
 			r.write(l.Binary, fmt.Sprintf(logger, "rekal"), 0o755)
 			install(t, l)
-			for _, name := range templates.HookNames() {
+			for _, name := range hooks.Names() {
 				if out, code := r.exec(r.tree, "in\n", r.at(".git/hooks/"+name)); code != 0 || out != "" {
 					t.Errorf("%s: exit %d: %s", name, code, out)
 				}
@@ -326,7 +326,7 @@ func TestCallLines(t *testing.T) {
 	r := withStub(t, "work")
 	r.git("config", "core.hooksPath", ".githooks")
 	hint := strings.Join(install(t, r.layout()).Hints, "\n")
-	for _, name := range templates.HookNames() {
+	for _, name := range hooks.Names() {
 		_, line, _ := strings.Cut(hint, name+":  ")
 		line, _, _ = strings.Cut(line, "\n")
 		r.write(r.at(".githooks/"+name), "#!/bin/sh -e\n"+line+"\n", 0o755)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/templates"
 	"github.com/git-rekal/git-rekal/tests/harness"
@@ -172,7 +173,7 @@ func TestLefthook(t *testing.T) {
 	contains(t, hints, "post-commit:\n      commands:\n        rekal:\n          run: command -v git-rekal >/dev/null && git-rekal hook post-commit {0} || true\n          use_stdin: true\n    post-merge:")
 
 	var config strings.Builder
-	for _, hook := range templates.HookNames() {
+	for _, hook := range hooks.Names() {
 		config.WriteString(hook + ": {commands: {rekal: {run: 'git-rekal hook " + hook + " {0}'}}}\n")
 	}
 	for _, name := range []string{"lefthook-local.yml", ".lefthook.yml", ".config/lefthook.json"} {
@@ -181,7 +182,7 @@ func TestLefthook(t *testing.T) {
 		r.remove(r.at(name))
 	}
 	r.write(r.at("lefthook.yml"), config.String(), 0o644)
-	for _, hook := range templates.HookNames() { // as lefthook does it
+	for _, hook := range hooks.Names() { // as lefthook does it
 		r.rename(r.at(".git/hooks/"+hook), r.at(".git/hooks/"+hook+".old"))
 		r.write(r.at(".git/hooks/"+hook), lefthook, 0o755)
 	}
@@ -189,7 +190,7 @@ func TestLefthook(t *testing.T) {
 	harness.Equal(t, "done when lefthook calls", []string(nil), rep.Done)
 	harness.Equal(t, "hints when lefthook calls", []string(nil), rep.Hints)
 	remove(t, l)
-	for _, hook := range templates.HookNames() {
+	for _, hook := range hooks.Names() {
 		harness.Equal(t, hook, lefthook, r.read(r.at(".git/hooks/"+hook)))
 		for _, mark := range []string{".old", ".pre-rekal"} {
 			if _, err := os.Lstat(r.at(".git/hooks/" + hook + mark)); err == nil {
@@ -396,7 +397,7 @@ func TestHooksElsewhere(t *testing.T) {
 			if c.folder == "" {
 				return
 			}
-			for _, hook := range templates.HookNames() {
+			for _, hook := range hooks.Names() {
 				line := `command -v git-rekal >/dev/null && git-rekal hook ` + hook + ` "$@" || true`
 				contains(t, rep.Hints, filepath.Base(c.folder)+"/"+hook+":  "+line)
 				r.write(r.at(c.folder+"/"+hook), "#!/bin/sh\n"+line+"\n", 0o755)
