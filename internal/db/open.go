@@ -24,12 +24,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
-
-	"github.com/git-rekal/git-rekal/internal/db/pagesum"
 )
-
-// The file has a write-ahead log, and a checksum for each page (package pagesum, a VFS of SQLite). A page that is not as it was
-// written is reported, and the index is made anew. A recall of 11,000 or 225,000 turns takes no longer for it.
 
 // Mode says what a file is opened for.
 type Mode int
@@ -101,17 +96,9 @@ type connector struct {
 func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if err := pagesum.Register(); err != nil {
-		return nil, err
-	}
 	conn, err := (&sqlite3.SQLiteDriver{}).Open(c.source)
 	if err != nil {
 		return nil, err
-	}
-	if own, ok := conn.(*sqlite3.SQLiteConn); ok && c.mode != ReadOnly {
-		if err := own.SetFileControlInt("main", pagesum.ReserveBytes, pagesum.Size); err != nil { // of a new file; others have it
-			return nil, errors.Join(err, conn.Close())
-		}
 	}
 	exec, ok := conn.(driver.ExecerContext)
 	if !ok {
@@ -141,7 +128,7 @@ func source(path string, mode Mode, immutable string) string {
 	if err != nil {
 		abs = path
 	}
-	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}, "vfs": {pagesum.Name}}
+	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
 	if mode == ReadOnly {
 		v.Set("mode", "ro")
 	}
@@ -248,7 +235,7 @@ func classify(err error) error {
 			kind = fs.ErrNotExist
 			break
 		}
-		if kind = ErrCorrupt; e.SystemErrno != 0 && e.ExtendedCode != pagesum.Wrong {
+		if kind = ErrCorrupt; e.SystemErrno != 0 {
 			kind = e.SystemErrno
 		}
 	default:

@@ -154,8 +154,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestDamagedPages checks that a page of which one bit is not as it was written is noticed, and never believed: whatever is read is an
-// error or what was written.
+// TestDamagedPages checks that a page that was never written (zeros, as a crash of the system leaves one) is noticed, and never believed: whatever is
+// read is an error or what was written.
 func TestDamagedPages(t *testing.T) {
 	for name, mode := range map[string]db.Mode{"made anew": db.Fresh, "grown": db.ReadWrite} {
 		t.Run(name, func(t *testing.T) {
@@ -177,10 +177,10 @@ func TestDamagedPages(t *testing.T) {
 				t.Fatalf("%d rows, %v", len(want), err)
 			}
 			const page = 16 << 10
-			rng, noticed := rand.New(rand.NewPCG(1, 2)), 0
+			noticed := 0
 			for n := range len(whole) / page {
 				damaged := bytes.Clone(whole)
-				damaged[n*page+rng.IntN(page)] ^= 1 << rng.IntN(8)
+				clear(damaged[n*page : (n+1)*page])
 				if err := os.WriteFile(path, damaged, 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 8
+const Version = 9
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
