@@ -19,7 +19,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -133,7 +132,7 @@ func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) 
 	if q.Purged {
 		hidden = nil
 	}
-	if err := m.addNumbered(numbers, hidden, q.Purged, out); err != nil {
+	if err := m.addNumbered(ctx, numbers, hidden, q.Purged, out); err != nil {
 		return err
 	}
 	for _, id := range q.IDs {
@@ -165,7 +164,7 @@ func once(embed func(context.Context, string, string) []float32) func(context.Co
 }
 
 // addNumbered puts the records that were asked for by number in front.
-func (m *Moment) addNumbered(numbers []int, purgedSessions []string, purged bool, out *Found) error {
+func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions []string, purged bool, out *Found) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -173,16 +172,17 @@ func (m *Moment) addNumbered(numbers []int, purgedSessions []string, purged bool
 	if err != nil {
 		return err
 	}
-	x, err := recordindex.New(store)
+	v, err := store.Open(ctx)
 	if err != nil {
 		return err
 	}
+	defer v.Close() // nothing was written
 	var shown []int
 	for _, n := range numbers {
-		i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == n })
+		i := slices.IndexFunc(v.All, func(r records.Record) bool { return r.ID == n })
 		err := fmt.Errorf("%d: %w", n, records.ErrNone)
 		if i >= 0 {
-			err = hiddenRecord(x.All[i], purgedSessions)
+			err = hiddenRecord(v.All[i], purgedSessions)
 		}
 		if err == nil || i >= 0 && purged {
 			shown = append(shown, n)
@@ -190,7 +190,10 @@ func (m *Moment) addNumbered(numbers []int, purgedSessions []string, purged bool
 			out.Failed = append(out.Failed, err)
 		}
 	}
-	hits := x.Named(m.w.Repo, shown)
+	hits, err := v.Named(ctx, m.w.Repo, shown)
+	if err != nil {
+		return err
+	}
 	out.Results, out.Total = append(hits, out.Results...), out.Total+len(hits)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -22,8 +22,8 @@ type Moment struct {
 	Past
 	*materialize.Reader
 	w       *workspace.Workspace
-	records *recordindex.Index // nil where they are not asked for, or can't be read
-	failed  error              // why they can't be read
+	records *records.View // nil where they are not asked for, or can't be read
+	failed  error         // why they can't be read
 }
 
 // Opening says what is opened.
@@ -77,10 +77,10 @@ func (m *Moment) closeRecords() error {
 
 // openRecords reads what agents' shells printed since the last time, and opens the index of records. What panics is an error, as
 // nobody else could catch it.
-func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (x *recordindex.Index, err error) {
+func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (v *records.View, err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("records: internal error: %v", v)
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("records: internal error: %v", panicked)
 		}
 	}()
 	store, err := w.Records()
@@ -90,7 +90,7 @@ func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) 
 	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
 		warn(err)
 	}
-	return recordindex.Open(ctx, store, w.RekalDir(), warn)
+	return store.OpenIndexed(ctx, warn)
 }
 
 // glanceTime is how long Glance waits for the index to be brought up; then it takes the one that is there.

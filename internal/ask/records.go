@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -63,19 +63,19 @@ func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *res
 		if found.Touched { // only what touches them
 			answer.Results, answer.More, answer.Total, answer.Filters.Files = nil, nil, 0, req.Files
 		} else {
-			found = recordindex.Answer{}
+			found = records.Answer{}
 		}
 	}
-	recordindex.Merge(answer, found, req.Limit)
+	records.Merge(answer, found, req.Limit)
 	if q.Brief {
-		recordindex.Brief(answer)
+		records.Brief(answer)
 	}
 	return nil
 }
 
 // recordQuestion is what a request asks of records, with the time that was read of it.
-func recordQuestion(req recall.Request, answer *result.Recall) recordindex.Question {
-	q := recordindex.Question{
+func recordQuestion(req recall.Request, answer *result.Recall) records.Question {
+	q := records.Question{
 		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
 	}
 	if when := answer.When; when != nil {
@@ -99,8 +99,12 @@ func timeOf(text string) time.Time {
 
 // Record finds a record by its number. It returns a PurgedError for one that is hidden, and for one of a purged session.
 func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id int) (records.Record, error) {
-	r, err := store.Find(id)
-	if err != nil || r.From == nil || w.Ready() != nil { // nobody has purged a session
+	v, err := store.Open(ctx)
+	if err != nil {
+		return records.Record{}, err
+	}
+	r, err := v.Find(ctx, id)
+	if err = errors.Join(err, v.Close()); err != nil || r.From == nil || w.Ready() != nil { // nobody has purged a session
 		return r, cmp.Or(err, hiddenRecord(r, nil))
 	}
 	m, err := w.Reader()
@@ -136,13 +140,14 @@ func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := store.All()
+	v, err := store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(r records.Record) bool { return hiddenRecord(r, purged) != nil })
+	defer v.Close() // nothing was written
+	all := slices.DeleteFunc(v.All, func(r records.Record) bool { return hiddenRecord(r, purged) != nil })
 	for i := range all {
-		if err := store.Load(&all[i]); err != nil {
+		if err := v.Load(ctx, &all[i]); err != nil {
 			return nil, err
 		}
 	}

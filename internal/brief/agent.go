@@ -82,7 +82,10 @@ func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) S
 		s.Own = strings.ToLower(who.Email)
 	}
 	if store, err := w.Records(); err == nil {
-		s.Records, _ = store.All() // a brief without them is one
+		if v, err := store.Open(ctx); err == nil { // a brief without them is one
+			s.Records = v.All
+			_ = v.Close() // nothing was written
+		}
 	}
 	return s
 }

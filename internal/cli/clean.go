@@ -85,7 +85,7 @@ func (c *cleanOptions) run(ctx context.Context, app *App) error {
 	if len(report.Done) > 0 && !c.ledger { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
 	}
-	if err := c.outputs(app, w); err != nil {
+	if err := c.outputs(ctx, app, w); err != nil {
 		return err
 	}
 	if file := w.RememberedFile(); file != "" { // also where the ledger goes: its transcripts may be captured again
@@ -98,15 +98,15 @@ func (c *cleanOptions) run(ctx context.Context, app *App) error {
 }
 
 // outputs are the records. Those that were made of transcripts can be made again.
-func (c *cleanOptions) outputs(app *App, w *workspace.Workspace) error {
+func (c *cleanOptions) outputs(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if !c.records {
-		if err := curate.ForgetOverheard(w); err != nil {
+		if err := curate.ForgetOverheard(ctx, w); err != nil {
 			return err
 		}
 	}
-	n, err := curate.CountRecords(w)
+	n, err := curate.CountRecords(ctx, w)
 	switch {
-	case err != nil || n == 0 && !c.records:
+	case !c.records && (err != nil || n == 0): // what can't be read can be removed
 		return err
 	case !c.records:
 		app.tell(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.Count(n, "record"))

@@ -31,7 +31,7 @@ func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.
 	for _, warning := range p.Warnings {
 		app.Warn(warning)
 	}
-	kept, err := curate.CountRecords(w)
+	kept, err := curate.CountRecords(ctx, w)
 	if err != nil {
 		return err
 	}

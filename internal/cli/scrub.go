@@ -95,7 +95,7 @@ func (c *scrubOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if err := curate.WereRecords(w, c.records); err != nil {
+	if err := curate.WereRecords(ctx, w, c.records); err != nil {
 		return err
 	}
 	return c.scrubRecords(ctx, app, w)
@@ -132,7 +132,7 @@ func (c *scrubOptions) scrubRecords(ctx context.Context, app *App, w *workspace.
 }
 
 func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
-	if err := curate.WereRecords(w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
+	if err := curate.WereRecords(ctx, w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
 		return err
 	}
 	out, err := curate.Scrub(ctx, w, author, c.targets, c.pushed)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -151,12 +150,14 @@ func (c *showOptions) record(ctx context.Context, app *App, id int) error {
 		_, err = io.WriteString(app.Stdout, recordText(r, app.at(r.At)))
 		return err
 	}
-	raw, err := store.Raw(id)
-	if errors.Is(err, fs.ErrNotExist) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.at(r.At))
+	v, err := store.Open(ctx)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the output of %d: %w", id, records.ErrNoRaw)
+	defer v.Close() // nothing was written
+	raw, err := v.Raw(ctx, id)
+	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.at(r.At))
 	}
 	if err != nil {
 		return err

@@ -102,9 +102,13 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 	if err != nil {
 		return out, err
 	}
+	v, err := store.Open(ctx)
+	if err != nil {
+		return out, err
+	}
 	var marked []int
 	for _, n := range numbers {
-		switch r, err := store.Find(n); {
+		switch r, err := v.Find(ctx, n); {
 		case err != nil:
 			out.Failed = append(out.Failed, err)
 		case r.Hidden == purge:
@@ -114,8 +118,8 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 			out.Done = append(out.Done, strconv.Itoa(n))
 		}
 	}
-	if len(marked) == 0 {
-		return out, nil
+	if err := v.Close(); err != nil || len(marked) == 0 {
+		return out, err
 	}
 	return out, store.Hide(ctx, marked, purge)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -29,12 +28,12 @@ const longOutput = 20
 var ours = lazy.Expr(`\bgit[ -]rekal\b`)
 
 // ForgetOverheard drops the records that were made of transcripts.
-func ForgetOverheard(w *workspace.Workspace) error {
+func ForgetOverheard(ctx context.Context, w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
 	}
-	return errors.Join(store.Forget(), recordindex.Forget(w.RekalDir()))
+	return store.Forget(ctx)
 }
 
 // TranscriptOf names the transcript that a record was made of.

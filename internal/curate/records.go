@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // WereRecords returns records.ErrNone for a number that no record ever had.
-func WereRecords(w *workspace.Workspace, numbers []int) error {
+func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
 	store, err := w.Records()
-	if err == nil {
-		err = store.Given(numbers)
+	if err != nil {
+		return err
 	}
-	return err
+	v, err := store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.Given(ctx, numbers), v.Close())
 }
 
 // ScrubRecords takes records and their outputs out for good, and tells how many were still there.
@@ -23,18 +26,20 @@ func ScrubRecords(ctx context.Context, w *workspace.Workspace, numbers []int) (i
 	if err != nil {
 		return 0, err
 	}
-	n, err := store.Scrub(ctx, numbers)
-	return n, errors.Join(err, recordindex.Forget(w.RekalDir()))
+	return store.Scrub(ctx, numbers)
 }
 
 // CountRecords tells how many records there are.
-func CountRecords(w *workspace.Workspace) (int, error) {
+func CountRecords(ctx context.Context, w *workspace.Workspace) (int, error) {
 	store, err := w.Records()
 	if err != nil {
 		return 0, err
 	}
-	all, err := store.All()
-	return len(all), err
+	v, err := store.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return len(v.All), v.Close()
 }
 
 // RemoveRecords takes away all of them.
@@ -43,5 +48,5 @@ func RemoveRecords(w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(store.Remove(), recordindex.Forget(w.RekalDir()))
+	return store.Remove()
 }

@@ -83,7 +83,7 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return out, err
 	}
-	return out, ForgetOverheard(w)
+	return out, ForgetOverheard(ctx, w)
 }
 
 // unchecked returns a CheckedOutError where a worktree holds the files of the author's ledger.
@@ -118,18 +118,18 @@ func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records
 	if err != nil {
 		return err
 	}
-	all, err := store.All()
+	v, err := store.Open(ctx)
 	if err != nil {
 		return err
 	}
 	var numbers []int
-	for _, r := range all {
+	for _, r := range v.All {
 		if r.From != nil && is(*r.From) {
 			numbers = append(numbers, r.ID)
 		}
 	}
-	if len(numbers) == 0 {
-		return nil
+	if err := v.Close(); err != nil || len(numbers) == 0 {
+		return err
 	}
 	_, err = ScrubRecords(ctx, w, numbers)
 	return err

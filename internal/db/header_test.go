@@ -67,7 +67,7 @@ func TestHeaderBesideAWriter(t *testing.T) {
 			if n == 0 {
 				done()
 			}
-			if err := checkHeader(file, path); err != nil {
+			if err := indexLayout().checkHeader(file, path); err != nil {
 				t.Error(err)
 			}
 			if n > 1 && file.n > 0 {

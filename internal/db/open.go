@@ -9,6 +9,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -60,17 +61,32 @@ const (
 	keptLog  = 1 << 20
 )
 
+// Layout is one sort of file: how its header tells it from others, and what a new one begins with.
+type Layout struct {
+	Application, Version int64  // application_id and user_version
+	Settings             string // pragmas that hold before there is a table
+	Tables               string // statements that make the tables
+}
+
+// indexLayout is that of the index.
+func indexLayout() Layout { return Layout{application, Version, "", schema} }
+
 // Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file
 // until Close.
 func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
-	fresh, err := precheck(path, mode)
+	return indexLayout().Open(ctx, path, mode)
+}
+
+// Open is the function Open for a file of another layout.
+func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
+	fresh, err := l.precheck(path, mode)
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
-	d, err := open(ctx, path, mode, fresh, "")
+	d, err := l.open(ctx, path, mode, fresh, "")
 	if err != nil && mode == ReadOnly && !fresh && isReadOnlyFolder(err) && !hasLog(path) {
-		d, err = open(ctx, path, mode, fresh, "1") // nobody can write it, so nobody does
+		d, err = l.open(ctx, path, mode, fresh, "1") // nobody can write it, so nobody does
 	}
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
@@ -78,10 +94,10 @@ func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	return d, nil
 }
 
-func open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
+func (l Layout) open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
 	d := &DB{sql: sql.OpenDB(connector{source(path, mode, immutable), mode}), mode: mode, path: path}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
-	if err := d.check(ctx, fresh); err != nil {
+	if err := d.check(ctx, fresh, l); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
 	}
 	return d, nil
@@ -140,7 +156,7 @@ func source(path string, mode Mode, immutable string) string {
 
 // precheck finds what the operating system has to say, in its own words, and what the file's first bytes say; fresh says that
 // there is no file yet.
-func precheck(path string, mode Mode) (fresh bool, err error) {
+func (l Layout) precheck(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
 	if mode != ReadOnly {
 		flag = os.O_RDWR | os.O_CREATE
@@ -151,7 +167,7 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 	}
 	info, err := f.Stat()
 	if fresh = err == nil && mode != ReadOnly && info.Size() == 0; err == nil && !fresh {
-		err = checkHeader(f, path)
+		err = l.checkHeader(f, path)
 	}
 	return fresh, errors.Join(err, f.Close())
 }
@@ -159,7 +175,7 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 // checkHeader compares the schema and length of a file. The numbers are where SQLite's file format has them, since the file was made. A
 // writer puts the log's pages into the file, then empties the log: the header is read first and the length asked last, so that neither
 // is taken for a damaged file.
-func checkHeader(f interface {
+func (l Layout) checkHeader(f interface {
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
 }, path string,
@@ -175,8 +191,8 @@ func checkHeader(f interface {
 		return fmt.Errorf("%w: it is no database", ErrCorrupt)
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint32(head[at:])) }
-	if id, version := number(68), number(60); id != application || version != Version {
-		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
+	if id, version := number(68), number(60); id != l.Application || version != l.Version {
+		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
 	}
 	if hasLog(path) {
 		return nil
@@ -198,10 +214,10 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check creates the schema of a fresh file.
-func (d *DB) check(ctx context.Context, fresh bool) (err error) {
+// check creates the tables of a fresh file.
+func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 	if fresh {
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, application, Version))
+		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Settings, l.Tables, l.Application, l.Version))
 		return err
 	}
 	if d.file, err = os.Stat(d.path); err == nil {
@@ -262,6 +278,19 @@ func (d *DB) Close() error {
 		err = settle(d.path)
 	}
 	return classify(err)
+}
+
+// Vacuum writes the file anew, so that nothing is left in it of rows that were deleted. It waits for those who read.
+func (d *DB) Vacuum(ctx context.Context) error {
+	if _, err := d.sql.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("db: vacuum: %w", classify(err))
+	}
+	var busy bool
+	var pages, moved int
+	if err := ask(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)").into(&busy, &pages, &moved); err != nil || busy {
+		return fmt.Errorf("db: vacuum: %w", cmp.Or(err, ErrLocked))
+	}
+	return nil
 }
 
 // settle makes a file safe that was written without care.

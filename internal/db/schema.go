@@ -83,9 +83,16 @@ CREATE INDEX code_commit ON code_commits (key);
 CREATE TABLE code_files (path TEXT NOT NULL, key INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (path, key, blob)) WITHOUT ROWID;
 CREATE INDEX code_files_of ON code_files (key);
 CREATE TABLE index_state (turns INTEGER, sessions INTEGER, indexed_at INTEGER, trained TEXT);
+` + SearchTables
+
+// SearchTables are those that package search fills: of texts that stand in a table "turns", which may be a view.
+const SearchTables = `
 CREATE TABLE search_state (state TEXT NOT NULL);
 CREATE TABLE embedded (session TEXT PRIMARY KEY, turns INTEGER NOT NULL, hashes BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE embeddings (
     session TEXT NOT NULL, model TEXT NOT NULL, embedding BLOB NOT NULL, generated_at INTEGER NOT NULL, PRIMARY KEY (session, model)) WITHOUT ROWID;
 CREATE TABLE runs (page INTEGER PRIMARY KEY, data BLOB NOT NULL);
 `
+
+// DropSearchTables is to be done before SearchTables can be made again.
+const DropSearchTables = `DROP TABLE search_state; DROP TABLE embedded; DROP TABLE embeddings; DROP TABLE runs`

@@ -62,9 +62,14 @@ type Tx struct {
 	done bool
 }
 
-// Change writes into the file at path in one transaction.
+// Change writes into the index at path in one transaction.
 func Change(ctx context.Context, path string, mode Mode, do func(context.Context, *Tx) error) (err error) {
-	d, err := Open(ctx, path, mode)
+	return indexLayout().Change(ctx, path, mode, do)
+}
+
+// Change is the function Change for a file of another layout.
+func (l Layout) Change(ctx context.Context, path string, mode Mode, do func(context.Context, *Tx) error) (err error) {
+	d, err := l.Open(ctx, path, mode)
 	if err != nil {
 		return err
 	}
@@ -328,6 +333,6 @@ func (l list[T]) Scan(v any) error {
 }
 
 // Each calls scan for every row that a query gives.
-func (d *DB) Each(ctx context.Context, query string, scan func(*Rows) error) error {
-	return ask(ctx, d, query).each(scan)
+func Each(ctx context.Context, q Querier, scan func(*Rows) error, query string, args ...any) error {
+	return ask(ctx, q, query, args...).each(scan)
 }

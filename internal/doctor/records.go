@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -23,14 +22,16 @@ func (d *doctor) records(ctx context.Context) {
 		d.say("records", Wrong, "", "%v", err)
 		return
 	}
-	all, err := store.All()
+	v, err := store.Open(ctx)
 	if err != nil {
-		d.say("records", Wrong, "check who owns "+store.Dir, "%v", err)
+		d.say("records", Wrong, "check who owns "+store.Dir+"; if it is damaged, remove it", "%v", err)
 		return
 	}
+	defer v.Close() // nothing was written
+	all := v.All
 	looked, leaks := 0, 0
 	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
-		places, size, err := d.leaks(ctx, store, all[i], looked < maxOutputs)
+		places, size, err := d.leaks(ctx, v, all[i], looked < maxOutputs)
 		if err != nil {
 			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
 			continue
@@ -49,16 +50,16 @@ func (d *doctor) records(ctx context.Context) {
 }
 
 // leaks tells in how many places of a record there is one, and how many bytes of its output were looked at.
-func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Record, output bool) (places, size int, err error) {
+func (d *doctor) leaks(ctx context.Context, v *records.View, r records.Record, output bool) (places, size int, err error) {
 	var raw io.Reader
 	if output {
-		text, err := store.Raw(r.ID)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		text, err := v.Raw(ctx, r.ID)
+		if err != nil && !errors.Is(err, records.ErrNoRaw) {
 			return 0, 0, err
 		}
 		size, raw = len(text), bytes.NewReader(text)
 	}
-	if err := store.Load(&r); err != nil {
+	if err := v.Load(ctx, &r); err != nil {
 		return 0, size, err
 	}
 	conf := d.author.Config

@@ -1,21 +1,19 @@
-// Package records keeps what commands printed, made small, in the repository's git directory. It serves this clone and all its worktrees,
-// and nobody else.
+// Package records keeps what commands printed, made small, in the repository's git directory, and finds it. It serves this clone and all its
+// worktrees, and nobody else.
 //
 //	$GIT_COMMON_DIR/rekal/records/
-//	    2026-11-23.ndjson     one record a line, append-only
-//	    2026-11-23.1.ndjson   the same day, when the first file had grown large
-//	    raw/42.zst            the redacted output of record 42; of a long one its beginning and end
-//	    transcripts/          the same for records made from transcripts, in the file of their own day
-//	    counter               the last ID
-//	    lock                  held by the writer
+//	    records.db             the records, their outputs for a week, and an index of their texts: one SQLite file
+//	    progress-90-67108864   how far transcripts were read
+//	    lock                   held by the writer
 //
-// In: records that Redact made; nothing else can be stored. Out: records by ID, or all in their order. A record is
+// In: records that Redact made; nothing else can be stored. Out: records by ID, or all in their order; hits of package result for a question, and
+// how they are placed among sessions. A record is a row with an ID, a text, and the rest as JSON:
 //
-//	{"id":42,"at":"2026-11-23T10:00:00Z","command":"pytest -q","exit":1,"lines":18204,"shown":31,"text":"…",…}
+//	42 | {"at":"2026-11-23T10:00:00Z","command":"pytest -q","exit":1,"lines":18204,"shown":31,…} | "FAILED …"
 //
 // Promises: an ID is given once, also to 20 processes at once and after a kill; a record that Add returned stays until retention or scrub
-// removes it; a torn line of a dead process is skipped. A deleted record cannot be made again, except those below transcripts/, which have
-// bounds of their own and displace no other.
+// removes it; who reads sees one state. A deleted record cannot be made again, except those of transcripts, which have bounds of their own and
+// displace no other. The index has statistics of its own, so records and sessions do not change each other's scores.
 //
 // It never reads a clock or runs git.
 package records
@@ -58,10 +56,9 @@ type Record struct {
 	Paths       []string          `json:"paths,omitempty"` // files that Text names, from the work tree's root where they are below it
 	Files       map[string]string `json:"files,omitempty"` // of Paths those that lay there: the blob
 	From        *From             `json:"from,omitempty"`  // it was made of a transcript; nil: of what run or compress read
-	Text        string            `json:"text"`            // the compressed output; last, so that it need not be read
+	Text        string            `json:"text,omitempty"`  // the compressed output
 
-	Hidden bool  `json:"-"` // purged
-	at     place // of its line
+	Hidden bool `json:"-"` // purged
 }
 
 // From is where a record comes from that was made of a transcript.
@@ -78,13 +75,6 @@ type From struct {
 func Call(source, id string, at time.Time) string {
 	sum := sha256.Sum256([]byte(source + "\x00" + id + "\x00" + at.UTC().Format(time.RFC3339Nano)))
 	return hex.EncodeToString(sum[:8])
-}
-
-// place is where a line stands.
-type place struct {
-	file string
-	from int64
-	size int
 }
 
 // Redacted is a record without its secrets, and its output. Only Redact makes one that says something.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -41,8 +42,9 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	size, _ := strconv.Atoi(os.Getenv("REKAL_SIZE"))
 	for i := range n {
-		r, err := add(context.Background(), store(dir), records.Record{Command: fmt.Sprintf("make %d", i), Text: strings.Repeat("x", 300)}, []byte("raw"))
+		r, err := add(context.Background(), store(dir), records.Record{Command: fmt.Sprintf("make %d", i), Text: strings.Repeat("x", size)}, []byte("raw"))
 		if err != nil {
 			fmt.Println("failed")
 			continue
@@ -79,14 +81,58 @@ func must(t *testing.T, s records.Store, r records.Record, raw string) records.R
 
 func ids(t *testing.T, s records.Store) (out []int) {
 	t.Helper()
-	all, err := s.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range all {
+	for _, r := range all(t, s) {
 		out = append(out, r.ID)
 	}
 	return out
+}
+
+// read reads the records.
+func read(t *testing.T, s records.Store, do func(v *records.View)) {
+	t.Helper()
+	v, err := s.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(v)
+	if err := v.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func all(t *testing.T, s records.Store) (out []records.Record) {
+	t.Helper()
+	read(t, s, func(v *records.View) { out = v.All })
+	return out
+}
+
+func find(t *testing.T, s records.Store, id int) (r records.Record, err error) {
+	t.Helper()
+	read(t, s, func(v *records.View) { r, err = v.Find(t.Context(), id) })
+	return r, err
+}
+
+func raw(t *testing.T, s records.Store, id int) (text string, err error) {
+	t.Helper()
+	read(t, s, func(v *records.View) {
+		var out []byte
+		out, err = v.Raw(t.Context(), id)
+		text = string(out)
+	})
+	return text, err
+}
+
+// change changes the file behind the store's back.
+func change(t *testing.T, s records.Store, statements string) {
+	t.Helper()
+	d, err := sql.Open("sqlite3", filepath.Join(s.Dir, "records.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.ExecContext(t.Context(), statements)
+	if err = errors.Join(err, d.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestAddAndFind(t *testing.T) {
@@ -98,18 +144,17 @@ func TestAddAndFind(t *testing.T) {
 	}
 	got := must(t, s, in, "long output\n")
 	in.ID = 1
-	if diff := cmp.Diff(in, got, cmpopts.IgnoreUnexported(records.Record{})); diff != "" {
+	if diff := cmp.Diff(in, got); diff != "" {
 		t.Errorf("added (-want +got):\n%s", diff)
 	}
-	found, err := s.Find(1)
-	if diff := cmp.Diff(in, found, cmpopts.IgnoreUnexported(records.Record{})); diff != "" || err != nil {
+	found, err := find(t, s, 1)
+	if diff := cmp.Diff(in, found); diff != "" || err != nil {
 		t.Errorf("found %v (-want +got):\n%s", err, diff)
 	}
-	raw, err := s.Raw(1)
-	if string(raw) != "long output\n" || err != nil {
+	if raw, err := raw(t, s, 1); raw != "long output\n" || err != nil {
 		t.Errorf("raw %q, %v", raw, err)
 	}
-	if _, err := s.Find(2); !errors.Is(err, records.ErrNone) {
+	if _, err := find(t, s, 2); !errors.Is(err, records.ErrNone) {
 		t.Errorf("Find(2): %v", err)
 	}
 }
@@ -132,8 +177,8 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := store(dir).Raw(1)
-	if err != nil || strings.Contains(string(raw), token) || !strings.Contains(string(raw), "REDACTED") {
+	raw, err := raw(t, store(dir), 1)
+	if err != nil || strings.Contains(raw, token) || !strings.Contains(raw, "REDACTED") {
 		t.Errorf("the output: %v, %d bytes", err, len(raw))
 	}
 }
@@ -216,7 +261,7 @@ func TestAtOnce(t *testing.T) {
 // TestFullDisk loses nothing that was announced, announces nothing that is not there, and leaves no torn line.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	cmd, lines := others(t, dir, 12, "REKAL_FSIZE=3000")
+	cmd, lines := others(t, dir, 12, "REKAL_FSIZE=250000", "REKAL_SIZE=30000")
 	var announced []int
 	failed := 0
 	for lines.Scan() {
@@ -240,51 +285,71 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestTorn passes over what a process that died left of a line.
-func TestTorn(t *testing.T) {
-	dir := t.TempDir()
-	s := store(dir)
-	must(t, s, records.Record{Command: "one"}, "")
-	f, err := os.OpenFile(filepath.Join(dir, "2026-11-23.ndjson"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
+// TestTakesOver keeps what a former version wrote: lines of JSON, of which a process that died left one torn, outputs, marks, and the last ID.
+func TestTakesOver(t *testing.T) {
+	s := store(filepath.Join(t.TempDir(), "records"))
+	at := noon.AddDate(0, 0, -1).Format(time.RFC3339)
+	scrubbed := of(t, "scrubbed", 1, 10)
+	for name, text := range map[string]string{
+		"2026-11-22.ndjson": `{"id":3,"at":"` + at + `","command":"one","lines":1,"bytes":2,"shown":1,"text":"a\n"}` + "\n" + `{"id":4,"comm` + "\n",
+		"2026-11-23.ndjson": `{"id":7,"at":"` + at + `","command":"two","lines":1,"bytes":2,"shown":1,"text":"b\n"}` + "\n" +
+			`{"hide":3,"of":""}` + "\n" + `{"hide":7,"of":""}` + "\n" + `{"show":7,"of":""}` + "\n" + `{"gone":"` + scrubbed.Record().From.Call + `"}` + "\n",
+		"counter":                       "9\n",
+		"raw/7.zst":                     packed("the output\n"),
+		"transcripts/2026-11-22.ndjson": `{"id":8,"command":"made again"}` + "\n",
+	} {
+		path := filepath.Join(s.Dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := f.WriteString(`{"id":2,"comm`); err != nil || f.Close() != nil {
-		t.Fatal(err)
+	there := all(t, s)
+	if len(there) != 2 || there[0].ID != 3 || there[0].Command != "one" || !there[0].Hidden || there[1].ID != 7 || there[1].Hidden {
+		t.Errorf("%+v", there)
 	}
-	if err := os.Remove(filepath.Join(dir, "counter")); err != nil {
-		t.Fatal(err)
+	if r, err := find(t, s, 7); r.Text != "b\n" || err != nil {
+		t.Errorf("%q, %v", r.Text, err)
 	}
-	if id := must(t, s, records.Record{Command: "two"}, "").ID; id != 2 {
+	if raw, err := raw(t, s, 7); raw != "the output\n" || err != nil {
+		t.Errorf("%q, %v", raw, err)
+	}
+	if n := derive(t, s, scrubbed); n != 0 {
+		t.Error("what was scrubbed is made again")
+	}
+	if id := must(t, s, records.Record{Command: "three"}, "").ID; id != 10 {
 		t.Errorf("the next ID is %d", id)
 	}
-	if diff := cmp.Diff([]int{1, 2}, ids(t, s)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	left, err := os.ReadDir(s.Dir)
+	if len(left) != 2 || err != nil {
+		t.Errorf("%v, %v: want the file and its lock", left, err)
 	}
+}
+
+func packed(text string) string {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
 }
 
 func TestRetention(t *testing.T) {
-	dir := t.TempDir()
 	now := noon
-	s := records.Store{Dir: dir, Now: func() time.Time { return now }}
+	s := records.Store{Dir: t.TempDir(), Now: func() time.Time { return now }}
 	must(t, s, records.Record{Command: "old"}, "its output")
 	now = noon.Add(8 * 24 * time.Hour)
-	age(t, filepath.Join(dir, "raw", "1.zst"), noon)
-	must(t, s, records.Record{Command: "a week later"}, "")
-	if _, err := s.Raw(1); !errors.Is(err, fs.ErrNotExist) {
+	for range 15 {
+		must(t, s, records.Record{Command: "a week later"}, "")
+	}
+	if _, err := raw(t, s, 1); !errors.Is(err, records.ErrNoRaw) {
 		t.Errorf("the output of a week ago: %v", err)
 	}
 	now = noon.Add(92 * 24 * time.Hour)
-	must(t, s, records.Record{Command: "new"}, "")
-	if diff := cmp.Diff([]int{2, 3}, ids(t, s)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for range 16 {
+		must(t, s, records.Record{Command: "new"}, "")
 	}
-}
-
-func age(t *testing.T, path string, to time.Time) {
-	t.Helper()
-	if err := os.Chtimes(path, to, to); err != nil {
-		t.Fatal(err)
+	if there := ids(t, s); len(there) != 31 || there[0] != 2 {
+		t.Errorf("there are %v, want those but the first", there)
 	}
 }
 
@@ -293,11 +358,11 @@ func TestSize(t *testing.T) {
 	dir := t.TempDir()
 	s := store(dir)
 	s.Size = 32 << 10
-	for range 100 {
+	for range 7 * 16 {
 		must(t, s, records.Record{Text: strings.Repeat("word ", 200)}, "")
 	}
 	there := ids(t, s)
-	if len(there) > 33 || len(there) < 20 || there[len(there)-1] != 100 || there[0] != 101-len(there) {
+	if len(there) > 33 || len(there) < 20 || there[len(there)-1] != 112 || there[0] != 113-len(there) {
 		t.Errorf("there are %d: %d to %d", len(there), there[0], there[len(there)-1])
 	}
 }
@@ -314,14 +379,13 @@ func TestHideAndScrub(t *testing.T) {
 	if err := s.Hide(t.Context(), []int{2}, false); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.All()
-	if err != nil || !all[0].Hidden || all[1].Hidden || all[2].Hidden {
-		t.Errorf("hidden: %v, %v", all, err)
+	if all := all(t, s); !all[0].Hidden || all[1].Hidden || all[2].Hidden {
+		t.Errorf("hidden: %v", all)
 	}
 	if n, err := s.Scrub(t.Context(), []int{3}); n != 1 || err != nil {
 		t.Errorf("scrubbed %d, %v", n, err)
 	}
-	if _, err := s.Raw(3); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := raw(t, s, 3); !errors.Is(err, records.ErrNoRaw) {
 		t.Errorf("the output of what was scrubbed: %v", err)
 	}
 	if id := must(t, s, records.Record{}, "").ID; id != 4 {
@@ -347,7 +411,7 @@ func TestExcluded(t *testing.T) {
 	if err != nil || r.Text != "a.go:1: no\n[excluded]\nb.go:2: no\n" {
 		t.Errorf("%q, %v", r.Text, err)
 	}
-	if raw, err := s.Raw(r.ID); string(raw) != "one\n[excluded]\ntwo\n" {
+	if raw, err := raw(t, s, r.ID); raw != "one\n[excluded]\ntwo\n" {
 		t.Errorf("%q, %v", raw, err)
 	}
 }

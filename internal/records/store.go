@@ -1,33 +1,59 @@
 package records
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // Defaults of retention.
 const (
 	Days    = 90       // rekal.records.days
-	Size    = 64 << 20 // rekal.records.size, in bytes: of all that lies in the folder
+	Size    = 64 << 20 // rekal.records.size, in bytes
 	RawDays = 7        // of outputs
 )
 
-// patience is how long a writer waits for the others, each of which takes a millisecond.
+// patience is how long a writer waits for the others, each of which takes a few milliseconds.
 const patience = 10 * time.Second
+
+// layout is that of the file. The column head is a Record as JSON without its ID and text. Of a record that was made of a transcript, call is
+// From.Call. A mark is on a record's call, or else on its ID. What search reads as turns is the texts that its index holds.
+func layout() db.Layout {
+	return db.Layout{
+		Application: 0x72656b72, // "rekr"
+		Version:     1,
+		Settings:    "PRAGMA auto_vacuum = FULL",
+		Tables: `
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, call TEXT UNIQUE, head TEXT NOT NULL, text TEXT NOT NULL,
+    key TEXT AS (printf('%010d', id)));
+CREATE UNIQUE INDEX keys ON records (key);
+CREATE TABLE outputs (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, packed BLOB NOT NULL);
+CREATE TABLE marks (record TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE indexed (version INTEGER NOT NULL, last INTEGER NOT NULL, n INTEGER NOT NULL);
+INSERT INTO indexed VALUES (0, 0, 0);
+CREATE VIEW turns AS SELECT key AS session, 0 AS i, '' AS role, CAST(x'00' || text AS BLOB) AS content, NULL AS ts
+    FROM records WHERE id <= (SELECT last FROM indexed);
+` + db.SearchTables,
+	}
+}
+
+// The marks.
+const (
+	hidden   = "hidden"   // it is purged
+	scrubbed = "scrubbed" // it is not made of its transcript again
+)
 
 // Store is the records of one repository.
 type Store struct {
@@ -43,70 +69,215 @@ var ErrNone = errors.New("no such record")
 // ErrNoRaw is a record whose output is not kept any more, or was never there.
 var ErrNoRaw = errors.New("it is not kept any more")
 
+func (s Store) file() string { return filepath.Join(s.Dir, "records.db") }
+
 // Add stores a record and returns it with its ID. When it fails nothing was stored.
 func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
-	all := []Record{r.record}
-	err := s.writing(ctx, func() error {
-		lines, err := s.number(all)
-		if err != nil {
-			return err
+	err := s.change(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		r.record.ID, err = s.insert(ctx, tx, r.record)
+		if err == nil && len(r.packed) > 0 {
+			err = tx.Exec(ctx, "INSERT INTO outputs VALUES (?, ?, ?)", r.record.ID, s.Now(), r.packed)
 		}
-		if len(r.packed) > 0 {
-			if err := replace(s.rawPath(all[0].ID), r.packed); err != nil {
-				return err
-			}
+		if err == nil && r.record.ID%retainEach == 0 {
+			err = s.retain(ctx, tx)
 		}
-		if err := s.append(lines[0]); err != nil {
-			return err
-		}
-		if fresh, err := s.fresh(); fresh || all[0].ID%retainEach == 0 || err != nil {
-			_ = s.retain() // what can't be removed now can be later
-		}
-		return nil
+		return err
 	})
-	if err != nil {
-		return Record{}, err
-	}
-	return all[0], nil
+	return r.record, err
 }
 
-// number gives records the next IDs, and makes their lines.
-func (s Store) number(all []Record) (lines [][]byte, err error) {
-	id, err := s.last()
-	if err != nil {
-		return nil, err
-	}
-	// Noted before they are given: a process that dies leaves a gap, and no ID twice.
-	if err := replace(filepath.Join(s.Dir, "counter"), []byte(strconv.Itoa(id+len(all))+"\n")); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		all[i].ID = id + 1 + i
-		line, err := json.Marshal(all[i])
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, append(line, '\n'))
-	}
-	return lines, nil
-}
-
-// retainEach is after how many records retention looks, besides when a file was begun.
+// retainEach is after how many records what is too old or too much goes.
 const retainEach = 16
 
-// fresh reports whether the file that is appended to was just begun.
-func (s Store) fresh() (bool, error) {
-	path, err := s.today()
-	if err != nil {
-		return false, err
-	}
-	info, err := os.Stat(path)
-	return err != nil || info.Size() < 4096, nil //nolint:nilerr // the next one will be
+// Since is the time before which nothing is kept.
+func (s Store) Since() time.Time {
+	return s.Now().AddDate(0, 0, -cmp.Or(s.Days, Days))
 }
 
-// writing does something as the only one who writes.
-func (s Store) writing(ctx context.Context, do func() error) error {
-	err := os.MkdirAll(filepath.Join(s.Dir, "raw"), 0o700)
+// Derive stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed or is too old. It tells
+// how many were new.
+func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, r := range inOrder(all) {
+			if !r.At.After(s.Since()) {
+				continue
+			}
+			id, err := s.insert(ctx, tx, r)
+			if err != nil {
+				return err
+			}
+			if id > 0 {
+				n++
+			}
+		}
+		return s.retain(ctx, tx)
+	})
+	return n, err
+}
+
+// inOrder are records in the order of their times.
+func inOrder(all []Redacted) (out []Record) {
+	for _, r := range all {
+		out = append(out, r.record)
+	}
+	slices.SortStableFunc(out, func(a, b Record) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// insert adds a record and returns its ID; 0 where its call has a record or was scrubbed.
+func (s Store) insert(ctx context.Context, tx *db.Tx, r Record) (id int, err error) {
+	call, at := any(nil), r.At
+	if r.From != nil {
+		call = r.From.Call
+	}
+	if at.IsZero() {
+		at = s.Now()
+	}
+	head, text := r, r.Text
+	head.ID, head.Text = 0, ""
+	line, err := json.Marshal(head)
+	if err != nil {
+		return 0, err
+	}
+	err = db.Each(ctx, tx, func(rows *db.Rows) error { return rows.Scan(&id) }, `INSERT INTO records (at, call, head, text) SELECT ?1, ?2, ?3, ?4
+		WHERE NOT EXISTS (SELECT 1 FROM records WHERE call = ?2) AND NOT EXISTS (SELECT 1 FROM marks WHERE record = ?2 AND mark = ?5) RETURNING id`, at, call, string(line), text, scrubbed)
+	return id, err
+}
+
+// retain drops what is too old, and of what is too much the oldest: outputs before records, and never the latest record. Records made of
+// transcripts have a quarter of the size for themselves.
+func (s Store) retain(ctx context.Context, tx *db.Tx) error {
+	size := cmp.Or(s.Size, Size)
+	err := tx.Exec(ctx, `DELETE FROM outputs WHERE at < ?1 OR id IN (SELECT id FROM (SELECT id, sum(length(packed)) OVER (ORDER BY id DESC) AS total FROM outputs)
+		WHERE total > ?2 - (SELECT coalesce(sum(octet_length(head) + octet_length(text)), 0) FROM records WHERE call IS NULL))`, s.Now().AddDate(0, 0, -RawDays), size)
+	if err == nil {
+		err = tx.Exec(ctx, `DELETE FROM records WHERE at < ?1 OR id IN (
+			SELECT id FROM (SELECT id, call, sum(octet_length(head) + octet_length(text)) OVER latest AS total, row_number() OVER latest AS n
+				FROM records WINDOW latest AS (PARTITION BY call IS NULL ORDER BY at DESC, id DESC))
+			WHERE n > 1 AND total > iif(call IS NULL, ?2, ?2 / 4))`, s.Since(), size)
+	}
+	if err == nil {
+		err = tx.Exec(ctx, `DELETE FROM outputs WHERE id NOT IN (SELECT id FROM records)`)
+	}
+	return err
+}
+
+// Hide purges records, or shows them again.
+func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
+	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if hide {
+			return tx.Exec(ctx, `INSERT INTO marks SELECT coalesce(call, id), ? FROM records WHERE id IN (SELECT value FROM json_each(?)) ON CONFLICT DO NOTHING`, hidden, list(ids))
+		}
+		return tx.Exec(ctx, `DELETE FROM marks WHERE record IN (SELECT coalesce(call, id) FROM records WHERE id IN (SELECT value FROM json_each(?)))`, list(ids))
+	})
+}
+
+// Scrub takes records and their outputs out for good, with the index that was made of them, and tells how many there were.
+func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
+	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.Exec(ctx, `INSERT OR REPLACE INTO marks SELECT call, ? FROM records WHERE call IS NOT NULL AND id IN (SELECT value FROM json_each(?))`, scrubbed, list(ids))
+		if err == nil {
+			err = db.Each(ctx, tx, func(*db.Rows) error { n++; return nil }, `DELETE FROM records WHERE id IN (SELECT value FROM json_each(?)) RETURNING id`, list(ids))
+		}
+		if err == nil {
+			err = tx.Exec(ctx, `DELETE FROM outputs WHERE id IN (SELECT value FROM json_each(?))`, list(ids))
+		}
+		if err == nil {
+			err = emptyIndex(ctx, tx)
+		}
+		return err
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, s.exclusive(ctx, func() error {
+		d, err := layout().Open(ctx, s.file(), db.ReadWrite)
+		if err != nil {
+			return err
+		}
+		return errors.Join(d.Vacuum(ctx), d.Close())
+	})
+}
+
+// Forget drops what was made of transcripts: it can be made again. Where there is nothing else, the folder goes.
+func (s Store) Forget(ctx context.Context) error {
+	v, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	left := 0
+	if v.db != nil {
+		err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&left) }, `SELECT (SELECT count(*) FROM records WHERE call IS NULL) + (SELECT count(*) FROM marks)`)
+	}
+	if err = errors.Join(err, v.Close()); err != nil {
+		return err
+	}
+	if left == 0 {
+		return s.Remove()
+	}
+	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx))
+	})
+	return errors.Join(err, s.DropProgress(""))
+}
+
+// Remove takes away everything, and the folder.
+func (s Store) Remove() error {
+	if err := os.RemoveAll(s.Dir); err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(s.Dir)) // rekal/, when nothing else is in it
+	return nil
+}
+
+// Progress is the file in which it stands how far transcripts were read, within the bounds of today: within others they are read anew, because
+// what was too old or too much is none.
+func (s Store) Progress() string {
+	return filepath.Join(s.Dir, fmt.Sprintf("%s%d-%d", progress, cmp.Or(s.Days, Days), cmp.Or(s.Size, Size)))
+}
+
+// progress begins the name of such a file.
+const progress = "progress-"
+
+// DropProgress removes those files but one.
+func (s Store) DropProgress(but string) error {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("records: %w", err)
+	}
+	err = nil
+	for _, e := range entries {
+		path := filepath.Join(s.Dir, e.Name())
+		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != but { // one with a dot is being written
+			err = errors.Join(err, removed(path))
+		}
+	}
+	return err
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// change writes in one transaction, as the only one who does. A file that is not there is made.
+func (s Store) change(ctx context.Context, do func(context.Context, *db.Tx) error) error {
+	return s.exclusive(ctx, func() error {
+		if err := s.make(ctx); err != nil {
+			return err
+		}
+		return layout().Change(ctx, s.file(), db.ReadWrite, do)
+	})
+}
+
+// exclusive does something as the only one who writes.
+func (s Store) exclusive(ctx context.Context, do func() error) error {
+	err := os.MkdirAll(s.Dir, 0o700)
 	if err == nil {
 		var l *lock.Lock
 		if l, err = lock.Acquire(ctx, filepath.Join(s.Dir, "lock"), lock.ToWrite, patience); err == nil {
@@ -119,184 +290,25 @@ func (s Store) writing(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// last is the ID that was given last: the counter's, or where that is gone, the largest that stands anywhere.
-func (s Store) last() (int, error) {
-	text, err := os.ReadFile(filepath.Join(s.Dir, "counter"))
-	if err == nil {
-		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= 0 {
-			return n, nil
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
+// make makes the file where there is none, with the records that a former version left. Nobody sees it before it is complete.
+func (s Store) make(ctx context.Context) error {
+	if _, err := os.Stat(s.file()); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, s.dropFormer())
 	}
-	most := 0
-	err = s.scan(func(l line) { most = max(most, l.ID) })
-	return most, err
-}
-
-// replace writes a file anew, whole or not at all.
-func replace(path string, data []byte) error {
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		return errors.Join(err, removed(path+".new"))
-	}
-	return os.Rename(path+".new", path)
-}
-
-func removed(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// append puts lines behind those of today. What a full disk left of them is taken away again.
-func (s Store) append(text []byte) error {
-	path, err := s.today()
-	if err != nil {
-		return err
-	}
-	return appendTo(path, text)
-}
-
-func appendTo(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	size, err := f.Seek(0, io.SeekEnd)
-	if err == nil && size > 0 {
-		end := make([]byte, 1)
-		if _, err = f.ReadAt(end, size-1); err == nil && end[0] != '\n' { // torn by a process that died
-			text = append([]byte{'\n'}, text...)
-		}
-	}
-	if err == nil {
-		if _, err = f.Write(text); err != nil {
-			err = errors.Join(err, f.Truncate(size))
-		}
-	}
-	return errors.Join(err, f.Close())
-}
-
-// today is the file that is appended to: the last one, unless that is of another day or full. Where the clock went back, the last
-// one goes on: the order of files is that of IDs.
-func (s Store) today() (string, error) {
-	day, n := s.Now().UTC().Format(time.DateOnly), 0
-	files, err := s.files("")
-	if err != nil {
-		return "", err
-	}
-	if len(files) > 0 && files[len(files)-1][:10] >= day {
-		last := files[len(files)-1]
-		full := cmp.Or(s.Size, Size) / 8 // what is dropped is dropped by the file
-		if info, err := os.Stat(filepath.Join(s.Dir, last)); err == nil && info.Size() < full {
-			return filepath.Join(s.Dir, last), nil
-		}
-		day, n = last[:10], number(last)+1
-	}
-	if n == 0 {
-		return filepath.Join(s.Dir, day+".ndjson"), nil
-	}
-	return filepath.Join(s.Dir, fmt.Sprintf("%s.%d.ndjson", day, n)), nil
-}
-
-func (s Store) rawPath(id int) string { return filepath.Join(s.Dir, "raw", strconv.Itoa(id)+".zst") }
-
-// line is one line of a file: a record, or a mark on one.
-type line struct {
-	Record
-	Hide *int   `json:"hide,omitempty"` // ID that is purged from here on
-	Show *int   `json:"show,omitempty"` // ID that is restored
-	Of   string `json:"of,omitempty"`   // From.Call of that one, which has another ID when it is made again
-	Gone string `json:"gone,omitempty"` // From.Call of what was scrubbed: it is not made again
-}
-
-// files lists the files with records of a folder, the oldest first.
-func (s Store) files(folder string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.Dir, folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".ndjson") && len(e.Name()) >= len("2026-11-23.ndjson") {
-			out = append(out, e.Name())
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		return cmp.Or(strings.Compare(a[:10], b[:10]), cmp.Compare(number(a), number(b)))
-	})
-	return out, err
-}
-
-// number is which file of its day one is.
-func number(name string) int {
-	n, _ := strconv.Atoi(strings.Trim(strings.TrimSuffix(name[10:], "ndjson"), "."))
-	return n
-}
-
-// all lists the files of both folders.
-func (s Store) all() ([]string, error) {
-	out, err := s.files("")
-	if err != nil {
-		return nil, err
-	}
-	derived, err := s.files(transcripts)
-	for _, name := range derived {
-		out = append(out, filepath.Join(transcripts, name))
-	}
-	return out, err
-}
-
-// scan reads all lines in their order, without texts: those made of transcripts come last. What can't be read is passed over.
-func (s Store) scan(each func(line)) error {
-	files, err := s.all()
-	for _, name := range files {
-		if err != nil {
+	fresh := s.file() + ".new"
+	for _, suffix := range []string{"", "-wal", "-shm"} { // of a process that died
+		if err := removed(fresh + suffix); err != nil {
 			return err
 		}
-		var data []byte
-		if data, err = os.ReadFile(filepath.Join(s.Dir, name)); errors.Is(err, fs.ErrNotExist) {
-			err = nil // retention was here
-		}
-		from := int64(0)
-		for text := range bytes.Lines(data) {
-			if l, ok := head(text); ok {
-				l.at = place{name, from, len(text)}
-				each(l)
-			}
-			from += int64(len(text))
-		}
 	}
-	return err
+	if err := layout().Change(ctx, fresh, db.Fresh, s.takeOver); err != nil {
+		return errors.Join(err, removed(fresh))
+	}
+	if err := os.Rename(fresh, s.file()); err != nil {
+		return err
+	}
+	return s.dropFormer()
 }
 
-// head is a line without its text. Within a string of JSON no quote stands without a backslash, so what is looked for is the field.
-func head(text []byte) (l line, ok bool) {
-	if i := bytes.Index(text, []byte(`,"text":"`)); i >= 0 {
-		if !bytes.HasSuffix(text, []byte("\"}\n")) {
-			return l, false // torn
-		}
-		text = append(bytes.Clone(text[:i]), '}')
-	}
-	return l, len(text) > 2 && json.Unmarshal(text, &l) == nil
-}
-
-// Load reads a record's text.
-func (s Store) Load(r *Record) error {
-	f, err := os.Open(filepath.Join(s.Dir, r.at.file))
-	if err != nil {
-		return fmt.Errorf("records: %w", err)
-	}
-	defer f.Close()
-	text := make([]byte, r.at.size)
-	if _, err := f.ReadAt(text, r.at.from); err != nil {
-		return fmt.Errorf("records: read %d: %w", r.ID, err)
-	}
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.ID != r.ID { // scrubbed meanwhile
-		return fmt.Errorf("records: %d: %w", r.ID, ErrNone)
-	}
-	r.Text = l.Text
-	return nil
-}
+// list is numbers for json_each.
+func list(ids []int) string { return strings.ReplaceAll(fmt.Sprint(ids), " ", ",") }

@@ -224,13 +224,13 @@ func fill(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
 		if err != nil {
 			return err
 		}
-		err = from.Each(ctx, t.query, func(rows *db.Rows) error {
+		err = db.Each(ctx, from, func(rows *db.Rows) error {
 			values, err := t.read(rows)
 			if err != nil {
 				return err
 			}
 			return errors.Join(appender.AppendRow(values...), ctx.Err())
-		})
+		}, t.query)
 		return errors.Join(err, appender.Close())
 	})
 	if err != nil {

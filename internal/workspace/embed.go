@@ -13,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/model"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
@@ -111,7 +110,7 @@ func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 		return err
 	}
 	e.Progress = nil
-	return recordindex.Embed(ctx, store, w.RekalDir(), e)
+	return store.Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
 }
 
 // maxQuestion bounds what is read of a question, in bytes; a model reads some 256 tokens.

@@ -157,7 +157,7 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 		}
 	}
 	for _, dir := range dirs {
-		for _, name := range []string{"lock.writer", "lock.tables", "lock.records"} {
+		for _, name := range []string{"lock.writer", "lock.tables"} {
 			l, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, cacheWait)
 			switch {
 			case err == nil:

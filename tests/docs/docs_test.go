@@ -142,7 +142,7 @@ func imports(t *testing.T, name string) []string {
 
 // TestDoors: whoever answers a user asks package ask alone, and so a past moment is a past moment everywhere.
 func TestDoors(t *testing.T) {
-	behind := []string{"db", "db/pagesum", "materialize", "recall", "recordindex", "tables", "why"}
+	behind := []string{"db", "materialize", "recall", "tables", "why"}
 	for _, name := range []string{"brief", "cli", "lsp", "mcp", "mcp/view", "web"} {
 		for _, in := range imports(t, name) {
 			if slices.Contains(behind, in) || in == "search" || strings.HasPrefix(in, "search/") {

@@ -1,10 +1,9 @@
-package recordindex
+package records
 
 import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/git-rekal/git-rekal/internal/records"
 )
 
 // Words of a question for the latest of a kind: "the last failing tests", "yesterday's build error", "build errors".
@@ -21,10 +20,10 @@ const (
 // builder is a command that builds something.
 var builder = lazy.Expr(`\b(build|compile|make|cmake|ninja|tsc|gcc|g\+\+|clang|clang\+\+|javac|rustc|mvn|gradle|bazel|webpack|vite|rollup|esbuild|go vet|go install|cargo check)\b`)
 
-func anything(records.Record) bool { return true }
+func anything(Record) bool { return true }
 
 // kindAsked is which records a question is for that has no other topic, and false where it has one.
-func kindAsked(q Question) (wanted func(records.Record) bool, ok bool) {
+func kindAsked(q Question) (wanted func(Record) bool, ok bool) {
 	if q.Latest {
 		return anything, true
 	}
@@ -44,7 +43,7 @@ func kindAsked(q Question) (wanted func(records.Record) bool, ok bool) {
 	if !test && !build && !bad && !fault || len(all) < 2 && !q.Timed {
 		return nil, false
 	}
-	return func(r records.Record) bool {
+	return func(r Record) bool {
 		failed := r.Failed > 0 || r.Errors > 0 || r.Exit != nil && *r.Exit != 0
 		switch {
 		case test && !r.Tests, build && (r.Tests || !builder.MatchString(r.Command)):

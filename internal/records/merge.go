@@ -1,4 +1,4 @@
-package recordindex
+package records
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package recordindex
+package records
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
-	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -53,15 +52,15 @@ type Answer struct {
 const maxText = 1200
 
 // Ask answers a question.
-func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, error) {
+func (v *View) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, error) {
 	var out Answer
-	passing := map[int]records.Record{}
-	for _, r := range x.All {
+	passing := map[int]Record{}
+	for _, r := range v.All {
 		if q.passes(r) {
 			passing[r.ID] = r
 		}
 	}
-	found, err := x.rank(ctx, q, passing, &out)
+	found, err := v.rank(ctx, q, passing, &out)
 	if err != nil || len(found) == 0 {
 		return out, err
 	}
@@ -69,27 +68,26 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, er
 	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}
-	out.Hits = x.hits(repo, found, q)
-	out.Total -= len(found) - len(out.Hits)
-	return out, nil
+	out.Hits, err = v.hits(ctx, repo, found, q)
+	return out, err
 }
 
 // Named are the records with some numbers, whole, in that order; what there is not is left out.
-func (x *Index) Named(repo *git.Repo, ids []int) []result.Hit {
+func (v *View) Named(ctx context.Context, repo *git.Repo, ids []int) ([]result.Hit, error) {
 	var all []found
 	for _, id := range ids {
-		if i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == id }); i >= 0 {
-			all = append(all, found{Record: x.All[i]})
+		if i := slices.IndexFunc(v.All, func(r Record) bool { return r.ID == id }); i >= 0 {
+			all = append(all, found{Record: v.All[i]})
 		}
 	}
-	return x.hits(repo, all, Question{Snippet: allText})
+	return v.hits(ctx, repo, all, Question{Snippet: allText})
 }
 
 // allText is a Question.Snippet that leaves nothing out.
 const allText = -1
 
-// hits shapes records as results, with a passage of their texts. One that was scrubbed just now is left out.
-func (x *Index) hits(repo *git.Repo, all []found, q Question) (out []result.Hit) {
+// hits shapes records as results, with a passage of their texts.
+func (v *View) hits(ctx context.Context, repo *git.Repo, all []found, q Question) (out []result.Hit, err error) {
 	var now *worktree.Content // nil where it can't be opened
 	if repo.Layout().WorkTree != "" {
 		if now, _ = worktree.Open(repo, ""); now != nil {
@@ -98,8 +96,10 @@ func (x *Index) hits(repo *git.Repo, all []found, q Question) (out []result.Hit)
 	}
 	for i, f := range all {
 		mentioned := q.Brief && i >= first
-		if (!mentioned || f.Command+f.Instruction == "") && x.store.Load(&f.Record) != nil {
-			continue
+		if !mentioned || f.Command+f.Instruction == "" {
+			if err := v.Load(ctx, &f.Record); err != nil {
+				return nil, err
+			}
 		}
 		hit := shape(f)
 		if !mentioned {
@@ -107,7 +107,7 @@ func (x *Index) hits(repo *git.Repo, all []found, q Question) (out []result.Hit)
 		}
 		out = append(out, hit)
 	}
-	return out
+	return out, nil
 }
 
 // snippet is what of a record answers a question.
@@ -123,14 +123,14 @@ func (f found) snippet(q Question, alone bool) string {
 }
 
 // passes reports whether the filters let a record pass.
-func (q Question) passes(r records.Record) bool {
+func (q Question) passes(r Record) bool {
 	return r.Hidden == q.Hidden && (r.From == nil || !slices.Contains(q.Without, r.From.Session)) && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
 		(q.File == nil || slices.ContainsFunc(r.Paths, q.File.MatchString))
 }
 
 // found is a record with why.
 type found struct {
-	records.Record
+	Record
 	score   float64
 	weak    bool
 	reasons []string // search.Hit.Matched
@@ -138,7 +138,7 @@ type found struct {
 }
 
 // rank finds what answers, the best first.
-func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Record, out *Answer) ([]found, error) {
+func (v *View) rank(ctx context.Context, q Question, passing map[int]Record, out *Answer) ([]found, error) {
 	if of, ok := kindAsked(q); ok {
 		if all := latest(passing, of); len(all) > 0 {
 			out.Latest = true
@@ -148,10 +148,10 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 	if q.Words == "" {
 		return latest(passing, anything), nil
 	}
-	if x.db == nil {
-		return nil, x.err
+	if v.db == nil {
+		return nil, nil
 	}
-	s, err := search.Open(ctx, x.db)
+	s, err := search.Open(ctx, v.db)
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
@@ -194,7 +194,7 @@ func again(all []found) (out []found) {
 const nearly = 0.6
 
 // latest lists what is wanted, the latest first.
-func latest(passing map[int]records.Record, wanted func(records.Record) bool) (out []found) {
+func latest(passing map[int]Record, wanted func(Record) bool) (out []found) {
 	for _, r := range passing {
 		if wanted(r) {
 			out = append(out, found{Record: r})
@@ -270,7 +270,7 @@ func shape(f found) result.Hit {
 	return hit
 }
 
-func title(r records.Record) string {
+func title(r Record) string {
 	first, _, _ := strings.Cut(r.Text, "\n")
 	line := []rune(cmp.Or(r.Command, r.Instruction, first))
 	if len(line) > 120 {
@@ -280,7 +280,7 @@ func title(r records.Record) string {
 }
 
 // freshness is the worst that a file of a record says: what lay there when the command had ended, beside what lies there now.
-func freshness(tree *worktree.Content, r records.Record) string {
+func freshness(tree *worktree.Content, r Record) string {
 	if tree == nil {
 		return result.Unknown
 	}

@@ -1,7 +1,6 @@
-package recordindex_test
+package records_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -20,21 +19,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-
 // world is a repository with records.
 type world struct {
 	t     *testing.T
 	repo  *git.Repo
 	store records.Store
-	dir   string
 	now   time.Time
 }
 
@@ -47,8 +42,8 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(repo.Close)
-	w := &world{t: t, repo: repo, dir: t.TempDir(), now: noon}
-	w.store = records.Store{Dir: filepath.Join(w.dir, "records"), Now: func() time.Time { return w.now }}
+	w := &world{t: t, repo: repo, now: noon}
+	w.store = records.Store{Dir: filepath.Join(t.TempDir(), "records"), Now: func() time.Time { return w.now }}
 	return w
 }
 
@@ -67,20 +62,20 @@ func (w *world) add(r records.Record) int {
 	return out.ID
 }
 
-func (w *world) ask(q recordindex.Question) recordindex.Answer {
+func (w *world) ask(q records.Question) records.Answer {
 	w.t.Helper()
-	x, err := recordindex.Open(w.t.Context(), w.store, w.dir, func(err error) { w.t.Error(err) })
+	v, err := w.store.OpenIndexed(w.t.Context(), func(err error) { w.t.Error(err) })
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out, err := x.Ask(w.t.Context(), w.repo, q)
-	if err != nil || x.Close() != nil {
+	out, err := v.Ask(w.t.Context(), w.repo, q)
+	if err != nil || v.Close() != nil {
 		w.t.Fatal(err)
 	}
 	return out
 }
 
-func (w *world) ids(q recordindex.Question) (out []int) {
+func (w *world) ids(q records.Question) (out []int) {
 	w.t.Helper()
 	for _, h := range w.ask(q).Hits {
 		n, _ := strconv.Atoi(h.ID)
@@ -95,7 +90,7 @@ func TestFound(t *testing.T) {
 	w := newWorld(t)
 	first := w.add(records.Record{Command: "pytest -q", Exit: exit(1), Instruction: "only the failing ones", Text: "FAILED tests/test_auth.py::test_login - token is stale\n", Terms: []string{"test_login"}, Paths: []string{"tests/test_auth.py"}, Tests: true, Failed: 1})
 	w.add(records.Record{Command: "npm install", Exit: exit(0), Text: "added 298 packages in 20s\n"})
-	a := w.ask(recordindex.Question{Words: "stale token"})
+	a := w.ask(records.Question{Words: "stale token"})
 	if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(first) {
 		t.Fatalf("found %+v", a.Hits)
 	}
@@ -103,12 +98,12 @@ func TestFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"content"}, h.Matched); diff != "" || h.Kind != "record" || h.Freshness != result.Unverifiable {
 		t.Errorf("%+v\nmatched (-want +got):\n%s", h, diff)
 	}
-	all := w.ask(recordindex.Question{Words: "pytest failing test_login tests/test_auth.py"}).Hits[0].Matched
+	all := w.ask(records.Question{Words: "pytest failing test_login tests/test_auth.py"}).Hits[0].Matched
 	if diff := cmp.Diff([]string{"content", "instruction", "command", "files", "terms"}, all); diff != "" {
 		t.Errorf("matched (-want +got):\n%s", diff)
 	}
 	later := w.add(records.Record{Command: "make deploy", Text: "the token of the registry is stale again\n"})
-	if got := w.ids(recordindex.Question{Words: "registry token"}); !slices.Contains(got, later) {
+	if got := w.ids(records.Question{Words: "registry token"}); !slices.Contains(got, later) {
 		t.Errorf("what was added is not found: %v", got)
 	}
 }
@@ -119,44 +114,52 @@ func TestRebuilt(t *testing.T) {
 	for i := range 30 {
 		w.add(records.Record{Command: fmt.Sprintf("run %d", i), Text: fmt.Sprintf("worker %d of zone%d crashed\n", i, i%3)})
 		if i%7 == 0 {
-			w.ids(recordindex.Question{Words: "worker"})
+			w.ids(records.Question{Words: "worker"})
 		}
 	}
-	q := recordindex.Question{Words: "zone1 crashed"}
+	q := records.Question{Words: "zone1 crashed"}
 	grown := w.ask(q)
 	if len(grown.Hits) != 10 {
 		t.Errorf("%d hits", len(grown.Hits))
 	}
-	if err := recordindex.Forget(w.dir); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(grown, w.ask(q)); diff != "" {
-		t.Errorf("made anew (-grown +anew):\n%s", diff)
-	}
-	if err := os.WriteFile(filepath.Join(w.dir, "records.db"), bytes.Repeat([]byte("no database"), 900), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(grown, w.ask(q)); diff != "" {
-		t.Errorf("damaged (-grown +anew):\n%s", diff)
+	for name, damage := range map[string]string{
+		"lost":            "UPDATE indexed SET version = 0, last = 0, n = 0",
+		"damaged":         "UPDATE runs SET data = 'no run'; UPDATE indexed SET last = last - 1",
+		"of another time": "UPDATE indexed SET version = 1",
+	} {
+		w.sqlite(damage)
+		if diff := cmp.Diff(grown, w.ask(q)); diff != "" {
+			t.Errorf("%s (-grown +anew):\n%s", name, diff)
+		}
 	}
 }
 
-// TestNoIndex asks where the index can't be opened: no record answers words then, and the latest are still listed.
-func TestNoIndex(t *testing.T) {
+// sqlite changes the file behind the store's back.
+func (w *world) sqlite(statements string) {
+	w.t.Helper()
+	change(w.t, w.store, statements)
+}
+
+// TestReadOnly asks where nothing can be written: no record answers words that the index lacks, and the latest are still listed.
+func TestReadOnly(t *testing.T) {
 	w := newWorld(t)
 	w.add(records.Record{Command: "ls", Text: "main.go\n"})
-	if err := os.MkdirAll(filepath.Join(w.dir, "records.db", "in the way"), 0o700); err != nil {
+	lock := filepath.Join(w.store.Dir, "lock")
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(lock, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	warned := 0
-	x, err := recordindex.Open(t.Context(), w.store, w.dir, func(error) { warned++ })
+	v, err := w.store.OpenIndexed(t.Context(), func(error) { warned++ })
 	if err != nil || warned != 1 {
 		t.Fatalf("%v, %d warnings", err, warned)
 	}
-	if a, err := x.Ask(t.Context(), w.repo, recordindex.Question{Words: "token"}); err == nil {
-		t.Errorf("answered with %+v", a)
+	if a, err := v.Ask(t.Context(), w.repo, records.Question{Words: "main.go"}); err != nil || len(a.Hits) != 0 {
+		t.Errorf("answered with %+v, %v", a, err)
 	}
-	if a, err := x.Ask(t.Context(), w.repo, recordindex.Question{}); err != nil || len(a.Hits) != 1 || x.Close() != nil {
+	if a, err := v.Ask(t.Context(), w.repo, records.Question{}); err != nil || len(a.Hits) != 1 || v.Close() != nil {
 		t.Errorf("the latest: %+v, %v", a, err)
 	}
 }
@@ -168,13 +171,13 @@ func TestListing(t *testing.T) {
 	w.add(records.Record{Command: "ls", Text: listed, Paths: strings.Fields(listed)})
 	named := w.add(records.Record{Command: "make", Text: "config.go:3: unknown key\nread the config again\ngo on\n", Paths: []string{"config.go"}})
 	unnamed := w.add(records.Record{Command: "make", Dir: "b", Text: "parse.go:1: error\n", Paths: []string{"b/parse.go"}})
-	if got := w.ids(recordindex.Question{Words: "config"}); got[0] != named {
+	if got := w.ids(records.Question{Words: "config"}); got[0] != named {
 		t.Errorf("config: %v", got)
 	}
-	if got := w.ids(recordindex.Question{Words: "b/parse.go"}); got[0] != unnamed {
+	if got := w.ids(records.Question{Words: "b/parse.go"}); got[0] != unnamed {
 		t.Errorf("a path that the output does not name whole: %v", got)
 	}
-	if h := w.ask(recordindex.Question{Words: "readme"}).Hits; len(h) != 1 || h[0].Score > 1.3 {
+	if h := w.ask(records.Question{Words: "readme"}).Hits; len(h) != 1 || h[0].Score > 1.3 {
 		t.Errorf("one name of a listing scores as much as what was said twice: %+v", h)
 	}
 }
@@ -185,7 +188,7 @@ func TestOrder(t *testing.T) {
 	for i := range 6 {
 		w.add(records.Record{Command: fmt.Sprint("run ", i), Text: "zone crashed" + strings.Repeat(" again", 1000+i/2*2) + "\n"})
 	}
-	if diff := cmp.Diff([]int{2, 1, 4, 3, 6, 5}, w.ids(recordindex.Question{Words: "zone"})); diff != "" {
+	if diff := cmp.Diff([]int{2, 1, 4, 3, 6, 5}, w.ids(records.Question{Words: "zone"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -196,7 +199,7 @@ func TestAll(t *testing.T) {
 	for i := range 234 {
 		w.add(records.Record{Command: fmt.Sprint("deploy ", i), Text: fmt.Sprintf("zone %d crashed\n", i)})
 	}
-	for name, q := range map[string]recordindex.Question{"listed": {}, "found": {Words: "crashed"}, "brief": {Words: "crashed", Brief: true}} {
+	for name, q := range map[string]records.Question{"listed": {}, "found": {Words: "crashed"}, "brief": {Words: "crashed", Brief: true}} {
 		a, texts := w.ask(q), 0
 		for _, h := range a.Hits {
 			if h.Snippet != "" {
@@ -220,15 +223,15 @@ func TestPassage(t *testing.T) {
 		"zone seven: the kitten crashed\nbeside link_zone\n" + strings.Repeat("nothing of note happened in that step\n", 60)})
 	w.add(records.Record{Command: "other", Text: "fine\n"})
 	for _, tt := range []struct {
-		q       recordindex.Question
+		q       records.Question
 		lines   bool
 		matched []string
 	}{
-		{recordindex.Question{Words: "kitten"}, true, []string{"content"}},
-		{recordindex.Question{Words: "kitten", Snippet: 100}, false, []string{"content"}},
-		{recordindex.Question{Words: "kittne", Snippet: 100}, false, []string{"content", "ngram"}},
-		{recordindex.Question{Words: "kitten linker", Snippet: 100}, false, []string{"content", "instruction"}},
-		{recordindex.Question{Words: "kitten link_zone", Snippet: 100}, false, []string{"content", "terms"}},
+		{records.Question{Words: "kitten"}, true, []string{"content"}},
+		{records.Question{Words: "kitten", Snippet: 100}, false, []string{"content"}},
+		{records.Question{Words: "kittne", Snippet: 100}, false, []string{"content", "ngram"}},
+		{records.Question{Words: "kitten linker", Snippet: 100}, false, []string{"content", "instruction"}},
+		{records.Question{Words: "kitten link_zone", Snippet: 100}, false, []string{"content", "terms"}},
 	} {
 		h := w.ask(tt.q).Hits[0]
 		if !tt.lines && (len(h.Snippet) > 110 || strings.Contains(h.Snippet, "\n")) || !strings.Contains(h.Snippet, "kitten crashed") {
@@ -239,7 +242,7 @@ func TestPassage(t *testing.T) {
 		}
 	}
 	w.add(records.Record{Command: "third", Text: "a kitten again\n"})
-	for _, h := range w.ask(recordindex.Question{Words: "kitten"}).Hits {
+	for _, h := range w.ask(records.Question{Words: "kitten"}).Hits {
 		if h.Command == "make" && (!strings.Contains(h.Snippet, "step\nzone seven: the kitten crashed\nbeside") || len([]rune(h.Snippet)) > 1200 || !strings.HasPrefix(h.Snippet, "…\n")) {
 			t.Errorf("%q", h.Snippet)
 		}
@@ -260,7 +263,7 @@ func TestLatestOfAKind(t *testing.T) {
 		"build errors":                   {build},
 		"the latest errors":              {failed, build, old},
 	} {
-		a := w.ask(recordindex.Question{Words: question})
+		a := w.ask(records.Question{Words: question})
 		var got []int
 		for _, h := range a.Hits {
 			n, _ := strconv.Atoi(h.ID)
@@ -270,13 +273,13 @@ func TestLatestOfAKind(t *testing.T) {
 			t.Errorf("%q, latest %v (-want +got):\n%s", question, a.Latest, diff)
 		}
 	}
-	if got := w.ids(recordindex.Question{Words: "build error", Timed: true, Until: noon.Add(time.Hour)}); !slices.Equal(got, []int{build}) {
+	if got := w.ids(records.Question{Words: "build error", Timed: true, Until: noon.Add(time.Hour)}); !slices.Equal(got, []int{build}) {
 		t.Errorf("in a time: %v", got)
 	}
-	if got := w.ids(recordindex.Question{Latest: true}); got[0] != last || len(got) != 5 {
+	if got := w.ids(records.Question{Latest: true}); got[0] != last || len(got) != 5 {
 		t.Errorf("the latest of all: %v", got)
 	}
-	if a := w.ask(recordindex.Question{Words: "TestNew failing"}); a.Latest {
+	if a := w.ask(records.Question{Words: "TestNew failing"}); a.Latest {
 		t.Error("a question with a topic asks for the latest")
 	}
 }
@@ -299,7 +302,7 @@ func TestFilesAndFreshness(t *testing.T) {
 	built := w.add(records.Record{Command: "npm run build", Text: "build failed: bundle.js\n", Paths: []string{"bundle.js"}, Files: map[string]string{"bundle.js": blob}})
 	w.add(records.Record{Command: "npm run docs", Text: "build failed: index.html\n", Paths: []string{"docs/index.html"}})
 	state := func() string {
-		a := w.ask(recordindex.Question{Words: "build failed bundle", Files: []string{"bundle.js"}})
+		a := w.ask(records.Question{Words: "build failed bundle", Files: []string{"bundle.js"}})
 		if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(built) || !a.Touched {
 			t.Fatalf("%+v", a)
 		}
@@ -318,7 +321,7 @@ func TestFilesAndFreshness(t *testing.T) {
 	if got := state(); got != result.StaleDeleted {
 		t.Error(got)
 	}
-	if a := w.ask(recordindex.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.Touched {
+	if a := w.ask(records.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.Touched {
 		t.Errorf("where nothing touches it: %+v", a)
 	}
 }
@@ -331,16 +334,16 @@ func TestMerge(t *testing.T) {
 		}
 		return out
 	}
-	of := recordindex.Answer{Total: 8}
+	of := records.Answer{Total: 8}
 	for i := range 8 {
-		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: recordindex.Kind, Score: 3})
+		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: records.Kind, Score: 3})
 	}
 	for _, tt := range []struct{ limit, records, in int }{{0, 3, 10}, {10, 3, 10}, {1, 1, 1}, {5, 1, 5}, {6, 2, 6}} {
 		answer := result.Recall{Results: sessions(), Total: 12}
-		recordindex.Merge(&answer, of, tt.limit)
+		records.Merge(&answer, of, tt.limit)
 		n, next := 0, 0
 		for i, h := range answer.Results {
-			if h.Kind == recordindex.Kind {
+			if h.Kind == records.Kind {
 				if i < tt.in {
 					n++
 				}
@@ -355,29 +358,29 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	alone := result.Recall{}
-	recordindex.Merge(&alone, of, 0)
+	records.Merge(&alone, of, 0)
 	if len(alone.Results) != 8 {
 		t.Errorf("alone: %d", len(alone.Results))
 	}
 	weak := result.Recall{Results: []result.Hit{{ID: "s", Weak: true, Score: 0.2}}, Total: 1}
-	recordindex.Merge(&weak, of, 0)
-	if weak.Total != 8 || weak.Results[0].Kind != recordindex.Kind {
+	records.Merge(&weak, of, 0)
+	if weak.Total != 8 || weak.Results[0].Kind != records.Kind {
 		t.Errorf("beside a weak session: %+v", weak)
 	}
 }
 
 // TestBrief holds that a brief answer has the best ten, a third of them records, and names all the others.
 func TestBrief(t *testing.T) {
-	var of recordindex.Answer
+	var of records.Answer
 	for i := range 8 {
-		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: recordindex.Kind, Score: 3 - float64(i)/10, Title: "t"})
+		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: records.Kind, Score: 3 - float64(i)/10, Title: "t"})
 	}
 	of.Total, of.Unknown = 8, []string{"both", "there"}
 	answer := result.Recall{
 		Results: []result.Hit{{ID: "s", Kind: "session", Score: 2}}, More: []result.Mention{{ID: "m", Score: 2.45}}, Total: 2, Unknown: []string{"both", "here"},
 	}
-	recordindex.Merge(&answer, of, 0)
-	recordindex.Brief(&answer)
+	records.Merge(&answer, of, 0)
+	records.Brief(&answer)
 	ids := ""
 	for _, h := range answer.Results {
 		ids += h.ID + " "
@@ -389,8 +392,8 @@ func TestBrief(t *testing.T) {
 		t.Errorf("%s, want %s; %+v", ids, want, answer)
 	}
 	alone := result.Recall{Unknown: []string{"there"}}
-	recordindex.Merge(&alone, of, 0)
-	recordindex.Brief(&alone)
+	records.Merge(&alone, of, 0)
+	records.Brief(&alone)
 	if len(alone.Results) != 8 || len(alone.More) != 0 {
 		t.Errorf("alone: %d, and %d more", len(alone.Results), len(alone.More))
 	}
@@ -417,7 +420,7 @@ func TestQuestions(t *testing.T) {
 			continue
 		}
 		asked++
-		got := w.ids(recordindex.Question{Words: text})
+		got := w.ids(records.Question{Words: text})
 		if len(got) > 0 && slices.Contains(strings.Fields(want), names[got[0]]) {
 			right++
 			continue

@@ -1,0 +1,172 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// The index of the records' texts stands in tables of the same file, which package search fills. It is brought up when somebody asks, because a
+// command should not wait for it.
+
+// indexVersion is that of what documentOf makes and of what search keeps: an index of another one is made anew.
+const indexVersion = db.Version<<8 | 2
+
+// OpenIndexed is Open with an index of all records. What keeps it behind is told through warn; questions are answered from what is there.
+func (s Store) OpenIndexed(ctx context.Context, warn func(error)) (*View, error) {
+	v, err := s.Open(ctx)
+	if err != nil || len(v.All) == 0 {
+		return v, err
+	}
+	if at, err := progressOf(ctx, v.db); err != nil || at.version == indexVersion && at.last == v.last() {
+		return v, err
+	}
+	err = s.index(ctx, v.db)
+	if errors.Is(err, db.ErrCorrupt) {
+		err = s.index(ctx, nil)
+	}
+	if err != nil {
+		warn(fmt.Errorf("records: the index is behind: %w", err))
+		return v, nil
+	}
+	if err := v.Close(); err != nil {
+		return nil, err
+	}
+	return s.Open(ctx)
+}
+
+func (v *View) last() int { return v.All[len(v.All)-1].ID }
+
+// indexed is how far the index goes: up to the record last, with n of them. Some of these may be gone.
+type indexed struct{ version, last, n int }
+
+func progressOf(ctx context.Context, q db.Querier) (at indexed, err error) {
+	err = db.Each(ctx, q, func(rows *db.Rows) error { return rows.Scan(&at.version, &at.last, &at.n) }, "SELECT version, last, n FROM indexed")
+	return at, err
+}
+
+// index adds the records that the index lacks. One of another version, or mostly about records that are gone, is made anew; so is one whose model
+// is due, which is trained on all. Of a former index the vectors of an embedding model are taken over; where there is none, all is made anew.
+func (s Store) index(ctx context.Context, former *db.DB) error {
+	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+		all, err := heads(ctx, tx)
+		if err != nil {
+			return err
+		}
+		at, err := progressOf(ctx, tx)
+		if err != nil {
+			return err
+		}
+		anew := former == nil || at.version != indexVersion || at.n > 2*len(all)+100
+		if !anew {
+			if anew, err = addTo(ctx, tx, all, at, s.Now()); err != nil {
+				return err
+			}
+		}
+		if !anew {
+			return nil
+		}
+		if err = emptyIndex(ctx, tx); err == nil {
+			_, err = addTo(ctx, tx, all, indexed{}, s.Now())
+		}
+		if err == nil {
+			err = search.Train(ctx, tx, s.Now())
+		}
+		if err == nil && former != nil {
+			err = search.Carry(ctx, former, tx, s.Now())
+		}
+		return err
+	})
+}
+
+// addTo adds the records behind those that the index has, and tells whether a model is due.
+func addTo(ctx context.Context, tx *db.Tx, all []Record, at indexed, now time.Time) (due bool, err error) {
+	var documents []session.Session
+	for _, r := range all {
+		if r.ID <= at.last {
+			continue
+		}
+		if err := load(ctx, tx, &r); err != nil {
+			return false, err
+		}
+		documents = append(documents, documentOf(r))
+		at.last = r.ID
+	}
+	if err = tx.Exec(ctx, "UPDATE indexed SET version = ?, last = ?, n = ?", indexVersion, at.last, at.n+len(documents)); err == nil {
+		err = search.Add(ctx, tx, documents, now)
+	}
+	if err != nil {
+		return false, err
+	}
+	model, err := search.ReadModel(ctx, tx, 0)
+	return model.Due, err
+}
+
+func emptyIndex(ctx context.Context, tx *db.Tx) error {
+	return tx.Exec(ctx, db.DropSearchTables+";"+db.SearchTables+"; UPDATE indexed SET version = 0, last = 0, n = 0")
+}
+
+// Embed fills in the vectors of an embedding model that the index lacks. While another process holds a lock file, it does nothing.
+func (s Store) Embed(ctx context.Context, lockFile string, e search.Embedder) error {
+	held, err := lock.Acquire(ctx, lockFile, lock.ToWrite, 0)
+	if errors.Is(err, lock.ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.Fill(ctx, embeddable{s}, s.Now), held.Release())
+}
+
+// embeddable is the index as search.Embedder works on it.
+type embeddable struct{ store Store }
+
+func (x embeddable) Read(ctx context.Context, do func(db.Querier) error) error {
+	var behind error
+	v, err := x.store.OpenIndexed(ctx, func(err error) { behind = err })
+	if err != nil || v.db == nil {
+		return err
+	}
+	if err = behind; err == nil {
+		err = do(v.db)
+	}
+	return errors.Join(err, v.Close())
+}
+
+func (x embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) error) error {
+	return x.store.change(ctx, do)
+}
+
+// key is what the index calls a record: in the order of the numbers.
+func key(id int) string { return fmt.Sprintf("%010d", id) }
+
+func number(key string) int {
+	n, _ := strconv.Atoi(key)
+	return n
+}
+
+// documentOf is a record as search knows things. A path that its text holds is not added again: a listing of files would be about each of
+// them.
+func documentOf(r Record) session.Session {
+	s := session.Session{
+		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
+		Turns: []session.Turn{{Content: r.Text}},
+	}
+	if r.Command != "" {
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRun, Cmd: r.Command})
+	}
+	for _, p := range r.Paths {
+		if !strings.Contains(r.Text, p) {
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRead, Path: p})
+		}
+	}
+	return s
+}

@@ -1,0 +1,156 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+)
+
+// View is the records as they were when it was opened. Close it.
+type View struct {
+	All   []Record // in the order of their IDs, without their texts (Load)
+	store Store
+	db    *db.DB // nil where there is no file
+}
+
+// Open reads the records. Where none was ever stored there are none.
+func (s Store) Open(ctx context.Context) (*View, error) {
+	if s.hasFormer() {
+		if err := s.exclusive(ctx, func() error { return s.make(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+	d, err := layout().Open(ctx, s.file(), db.ReadOnly)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &View{store: s}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	v := &View{store: s, db: d}
+	if v.All, err = heads(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return v, nil
+}
+
+// Close gives the file back.
+func (v *View) Close() error {
+	if v.db == nil {
+		return nil
+	}
+	return v.db.Close()
+}
+
+// heads reads the records without their texts.
+func heads(ctx context.Context, q db.Querier) (all []Record, err error) {
+	err = db.Each(ctx, q, func(rows *db.Rows) error {
+		var id int
+		var line []byte
+		var purged bool
+		if err := rows.Scan(&id, &line, &purged); err != nil {
+			return err
+		}
+		r := Record{}
+		err := json.Unmarshal(line, &r)
+		r.ID, r.Hidden = id, purged
+		all = append(all, r)
+		return err
+	}, `SELECT id, head, EXISTS (SELECT 1 FROM marks WHERE record = coalesce(call, id) AND mark = ?) FROM records ORDER BY id`, hidden)
+	if err != nil {
+		return nil, fmt.Errorf("records: read: %w", err)
+	}
+	return all, nil
+}
+
+// Load reads a record's text.
+func (v *View) Load(ctx context.Context, r *Record) error { return load(ctx, v.db, r) }
+
+func load(ctx context.Context, q db.Querier, r *Record) error {
+	texts := 0
+	err := db.Each(ctx, q, func(rows *db.Rows) error { texts++; return rows.Scan(&r.Text) }, "SELECT text FROM records WHERE id = ?", r.ID)
+	if err == nil && texts == 0 {
+		err = ErrNone
+	}
+	if err != nil {
+		return fmt.Errorf("records: %d: %w", r.ID, err)
+	}
+	return nil
+}
+
+// Raw returns the redacted output of a record, or ErrNoRaw.
+func (v *View) Raw(ctx context.Context, id int) ([]byte, error) {
+	var packed []byte
+	if v.db != nil {
+		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&packed) }, "SELECT packed FROM outputs WHERE id = ?", id); err != nil {
+			return nil, fmt.Errorf("records: %w", err)
+		}
+	}
+	if packed == nil {
+		return nil, fmt.Errorf("the output of %d: %w", id, ErrNoRaw)
+	}
+	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	defer r.Close()
+	raw, err := r.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("records: the output of %d is damaged: %w", id, err)
+	}
+	return raw, nil
+}
+
+// Find returns a record with its text, or ErrNone.
+func (v *View) Find(ctx context.Context, id int) (Record, error) {
+	i := slices.IndexFunc(v.All, func(r Record) bool { return r.ID == id })
+	if i < 0 {
+		return Record{}, fmt.Errorf("%d: %w", id, ErrNone)
+	}
+	r := v.All[i]
+	return r, v.Load(ctx, &r)
+}
+
+// Given returns ErrNone for a number that no record ever had.
+func (v *View) Given(ctx context.Context, ids []int) error {
+	last := 0
+	if v.db != nil {
+		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&last) }, "SELECT seq FROM sqlite_sequence WHERE name = 'records'"); err != nil {
+			return fmt.Errorf("records: %w", err)
+		}
+	}
+	if i := slices.IndexFunc(ids, func(id int) bool { return id > last }); i >= 0 {
+		return fmt.Errorf("%d: %w", ids[i], ErrNone)
+	}
+	return nil
+}
+
+// ParseID reads the number of a record, as "42" or "[42]". IDs of sessions and memories begin with a zero.
+func ParseID(text string) (id int, ok bool) {
+	if n := len(text); n > 2 && text[0] == '[' && text[n-1] == ']' {
+		text = text[1 : n-1]
+	}
+	id, err := strconv.Atoi(text)
+	return id, err == nil && id > 0 && len(text) < 8 && text[0] > '0'
+}
+
+// ParseIDs parts the numbers of records from other names.
+func ParseIDs(names []string) (numbers []int, rest []string) {
+	rest = []string{}
+	for _, name := range names {
+		if id, ok := ParseID(name); ok {
+			numbers = append(numbers, id)
+		} else {
+			rest = append(rest, name)
+		}
+	}
+	return numbers, rest
+}
