@@ -11,7 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// What questions and answers are made of. The rooms behind this one say what each means.
+// Request and what stands below it are what questions and answers are made of. The rooms behind this one say what each means.
 type (
 	Request    = recall.Request
 	Times      = recall.Times

@@ -63,7 +63,7 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 		c.rev, args = args[0], nil
 	}
 	switch {
-	case fs.Changed("format") && writers[c.format] == nil:
+	case fs.Changed("format") && c.format != agentTrace && c.format != gitAINotes:
 		return fmt.Errorf("--format %q: agent-trace or git-ai-notes", c.format)
 	case c.format != "" && (c.mine || c.dir != ""):
 		return errors.New("--format goes with neither --md nor --mine")
@@ -74,8 +74,11 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *exportOptions) run(ctx context.Context, app *App) error {
-	if write := writers[c.format]; write != nil {
-		return write(c, ctx, app)
+	switch c.format {
+	case agentTrace:
+		return c.traces(ctx, app)
+	case gitAINotes:
+		return c.notes(ctx, app)
 	}
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string

@@ -19,9 +19,6 @@ const (
 	gitAINotes = "git-ai-notes"
 )
 
-// writers write a format.
-var writers = map[string]func(*exportOptions, context.Context, *App) error{agentTrace: (*exportOptions).traces, gitAINotes: (*exportOptions).notes}
-
 // traces prints an Agent Trace record a commit.
 func (c *exportOptions) traces(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {

@@ -86,27 +86,24 @@ func traceRanges(ranges []result.Range) (out []traceRange) {
 	return out
 }
 
-// providers are those of models.dev by how their models' names begin.
-var providers = []struct{ prefix, provider string }{
-	{"claude-", "anthropic"},
-	{"gpt-", "openai"},
-	{"o1", "openai"},
-	{"o3", "openai"},
-	{"o4", "openai"},
-	{"codex-", "openai"},
-	{"gemini-", "google"},
-	{"grok-", "xai"},
-	{"deepseek-", "deepseek"},
-	{"mistral-", "mistral"},
-	{"qwen", "alibaba"},
-}
-
 // modelID is a model's name as "provider/model"; "" where the provider is not known, for the format has no other place for a name.
 func modelID(model string) string {
 	if strings.Contains(model, "/") {
 		return model
 	}
-	for _, p := range providers {
+	for _, p := range []struct{ prefix, provider string }{ // of models.dev
+		{"claude-", "anthropic"},
+		{"gpt-", "openai"},
+		{"o1", "openai"},
+		{"o3", "openai"},
+		{"o4", "openai"},
+		{"codex-", "openai"},
+		{"gemini-", "google"},
+		{"grok-", "xai"},
+		{"deepseek-", "deepseek"},
+		{"mistral-", "mistral"},
+		{"qwen", "alibaba"},
+	} {
 		if strings.HasPrefix(model, p.prefix) {
 			return p.provider + "/" + model
 		}

@@ -85,12 +85,15 @@ func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int
 
 // member is the value of an object's member; nil if there is none. Of two by one name nobody knows which one an agent takes.
 func member(of *hujson.Value, name string) (found *hujson.Value, err error) {
+	object, ok := of.Value.(*hujson.Object)
+	if !ok {
+		return nil, nil //nolint:nilnil // what is no object has no members
+	}
 	times := 0
-	members := of.Value.(*hujson.Object).Members
-	for i, m := range members {
-		if m.Name.Value.(hujson.Literal).String() == name {
+	for i, m := range object.Members {
+		if nameOf(m) == name {
 			times++
-			found = &members[i].Value
+			found = &object.Members[i].Value
 		}
 	}
 	if times > 1 {
@@ -99,11 +102,19 @@ func member(of *hujson.Value, name string) (found *hujson.Value, err error) {
 	return found, nil
 }
 
+func nameOf(m hujson.ObjectMember) string {
+	name, ok := m.Name.Value.(hujson.Literal)
+	if !ok {
+		return ""
+	}
+	return name.String()
+}
+
 // index is the place of our value in its object or list, as we wrote it or not; -1 if it is not there.
 func (v jsonValue) index(inside *hujson.Value) int {
 	switch c := inside.Value.(type) {
 	case *hujson.Object:
-		return slices.IndexFunc(c.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == v.name })
+		return slices.IndexFunc(c.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == v.name })
 	case *hujson.Array:
 		return slices.IndexFunc(c.Elements, func(e hujson.Value) bool { return bytes.Contains(e.Pack(), []byte(v.sign)) })
 	}
@@ -124,10 +135,13 @@ func (v jsonValue) existing(text []byte) *hujson.Value {
 	if at < 0 {
 		return nil
 	}
-	if object, ok := inside.Value.(*hujson.Object); ok {
-		return &object.Members[at].Value
+	switch c := inside.Value.(type) {
+	case *hujson.Object:
+		return &c.Members[at].Value
+	case *hujson.Array:
+		return &c.Elements[at]
 	}
-	return &inside.Value.(*hujson.Array).Elements[at]
+	return nil
 }
 
 func (v jsonValue) cut(text []byte) (rest []byte, gone bool) {

@@ -84,7 +84,7 @@ func blame(ctx context.Context, r *git.Repo, options, revs []string, file string
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)
-	ask := append(options, "-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file")
+	ask := slices.Concat(options, []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"})
 	for _, lines := range ranges {
 		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
 	}

@@ -116,7 +116,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	filtered := strings.Contains(attributes, "filter")
 	recoded := strings.Contains(attributes, "working-tree-encoding") || b.ident && strings.Contains(attributes, "ident")
 	switch {
-	case !filtered && !recoded && !(some && b.crlf):
+	case !filtered && !recoded && (!some || !b.crlf):
 		return b.id
 	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)): // nor with git's ends of lines is it what was asked for
 		return b.id
