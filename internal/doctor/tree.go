@@ -26,7 +26,7 @@ func (d *doctor) tree(ctx context.Context) {
 	for _, v := range d.Known(conf) {
 		values = append(values, redact.Value{Text: v, Rule: redact.KnownValue, OnlyWhereNamed: redact.Ordinary(v)})
 	}
-	if err := known.Add(values); err != nil {
+	if err := known.Add(ctx, values); err != nil {
 		d.say("redaction", Wrong, "", "%v", err)
 		return
 	}

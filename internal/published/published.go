@@ -69,7 +69,7 @@ func (c *Check) Places(ctx context.Context, candidates []string) ([]string, erro
 	defer c.mu.Unlock()
 	var asked []string
 	for _, v := range candidates {
-		if _, ok := c.known[v]; !ok && !slices.Contains(asked, v) {
+		if _, ok := c.known[v]; !ok {
 			asked = append(asked, v)
 		}
 	}
@@ -109,6 +109,9 @@ func (c *Check) ask(ctx context.Context, candidates []string) error {
 		c.known = map[string]string{}
 	}
 	for _, v := range candidates {
+		if _, ok := c.known[v]; ok { // it was asked for twice
+			continue
+		}
 		at, err := c.place(ctx, v)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (n *notes) Find(text string) []redact.Span {
 	return out
 }
 
-func (n *notes) Add(values []redact.Value) error {
+func (n *notes) Add(_ context.Context, values []redact.Value) error {
 	n.values = append(n.values, values...)
 	return nil
 }

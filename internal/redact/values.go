@@ -92,7 +92,7 @@ func (f *findings) weigh(ctx context.Context) error {
 	if f.memory == nil || len(found) == 0 {
 		return nil
 	}
-	return f.memory.Add(found)
+	return f.memory.Add(ctx, found)
 }
 
 func (f *findings) dropPublished(ctx context.Context, candidates []string) error {

@@ -85,8 +85,8 @@ func (s *Store) Find(text string) []redact.Span {
 	return out
 }
 
-// Add remembers values, unless they are short, ordinary, or known.
-func (s *Store) Add(values []redact.Value) error {
+// Add remembers values, unless they are short, ordinary, or known; none of them where ctx ends before all are.
+func (s *Store) Add(ctx context.Context, values []redact.Value) error {
 	s.read()
 	if s.err != nil {
 		return s.err
@@ -98,8 +98,11 @@ func (s *Store) Add(values []redact.Value) error {
 			return fmt.Errorf("remembered: %w", err)
 		}
 	}
-	var lines []byte
+	var fresh []fingerprint
 	for _, v := range values {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if v.OnlyWhereNamed || len(v.Text) < headSize {
 			continue
 		}
@@ -107,9 +110,13 @@ func (s *Store) Add(values []redact.Value) error {
 			continue
 		}
 		for _, form := range forms(v.Text) {
-			if p := s.prints.fingerprint(form, v.Rule); s.prints.add(p) {
-				lines = append(lines, p.line()...)
-			}
+			fresh = append(fresh, s.prints.fingerprint(form, v.Rule))
+		}
+	}
+	var lines []byte
+	for _, p := range fresh {
+		if s.prints.add(p) {
+			lines = append(lines, p.line()...)
 		}
 	}
 	if len(lines) == 0 || !s.keep {

@@ -1,6 +1,7 @@
 package remembered_test
 
 import (
+	"context"
 	"bytes"
 	"crypto/rand"
 	"encoding/base64"
@@ -25,7 +26,7 @@ func open(dir string) *remembered.Store { return remembered.Open(dir, remembered
 func add(t *testing.T, s *remembered.Store, values ...string) {
 	t.Helper()
 	for _, v := range values {
-		if err := s.Add([]redact.Value{{Text: v, Rule: "generic-secret"}}); err != nil {
+		if err := s.Add(t.Context(), []redact.Value{{Text: v, Rule: "generic-secret"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +96,7 @@ func TestNotRemembered(t *testing.T) {
 	}
 	s := open(dir)
 	add(t, s, "short77", "4711471147")
-	if err := s.Add([]redact.Value{{Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true}}); err != nil {
+	if err := s.Add(t.Context(), []redact.Value{{Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if found := open(dir).Find("short77 umbrella 94711471147 and Vexing-Otter"); len(found) > 0 {
@@ -123,7 +124,7 @@ func TestTorn(t *testing.T) {
 	if err := os.WriteFile(remembered.Path(dir), []byte("no key\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(dir).Add([]redact.Value{{Text: "Vexing-Otter-3", Rule: "r"}}); err == nil || !strings.Contains(err.Error(), remembered.Path(dir)) {
+	if err := open(dir).Add(t.Context(), []redact.Value{{Text: "Vexing-Otter-3", Rule: "r"}}); err == nil || !strings.Contains(err.Error(), remembered.Path(dir)) {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -165,7 +166,7 @@ func testLimit(t *testing.T, part int) {
 	for i := range 12000 {
 		values = append(values, redact.Value{Text: fmt.Sprintf("Vexing-Otter-%d", i), Rule: "generic-secret"})
 		if len(values) == part {
-			if err := s.Add(values); err != nil {
+			if err := s.Add(t.Context(), values); err != nil {
 				t.Fatal(err)
 			}
 			values = nil
@@ -197,7 +198,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := remembered.Open(b.TempDir(), remembered.ToRead, rand.Reader)
 			for i := range n {
-				_ = s.Add([]redact.Value{{Text: fmt.Sprintf("%dVexing-Otter", i*7919), Rule: "r"}})
+				_ = s.Add(context.Background(), []redact.Value{{Text: fmt.Sprintf("%dVexing-Otter", i*7919), Rule: "r"}})
 			}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
@@ -210,7 +211,7 @@ func BenchmarkFind(b *testing.B) {
 // FuzzFind: whatever a file holds, places are within the text.
 func FuzzFind(f *testing.F) {
 	dir := f.TempDir()
-	if err := open(dir).Add([]redact.Value{{Text: "Vexing-Otter", Rule: "r"}}); err != nil {
+	if err := open(dir).Add(context.Background(), []redact.Value{{Text: "Vexing-Otter", Rule: "r"}}); err != nil {
 		f.Fatal(err)
 	}
 	seed, err := os.ReadFile(remembered.Path(dir))
