@@ -56,7 +56,7 @@ type Settings struct {
 
 // Remembered finds values that an earlier Apply found, without knowing them. It is safe for concurrent use.
 type Remembered interface {
-	Find(text string) []Span  // the places in text where such a value stands
+	Find(text string) []Span                       // the places in text where such a value stands
 	Add(ctx context.Context, values []Value) error // what one scan of an entry found
 }
 

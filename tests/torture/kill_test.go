@@ -34,7 +34,7 @@ func victims() []victim {
 		{name: "clean", args: []string{"git", "rekal", "clean"}, again: []string{"git", "rekal", "init"}},
 		{name: "push", before: behind, args: []string{"git", "rekal", "push"}},
 		{name: "sync", before: behind, args: []string{"git", "rekal", "sync"}},
-		{name: "pause", args: []string{"git", "rekal", "pause"}, again: []string{"git", "rekal", "resume"}},
+		{name: "pause", args: []string{"git", "rekal", "pause"}, again: []string{"sh", "-c", "git rekal pause && git rekal resume"}},
 		{name: "run", args: []string{"git", "rekal", "run", "--", "echo", "parser"}},
 		{name: "recall with records", before: func(c *clone) error { return c.quietly("git", "rekal", "run", "--", "echo", "cache") }, args: []string{"git", "rekal", "parser cache"}},
 		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
