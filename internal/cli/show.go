@@ -62,7 +62,7 @@ and last 4. The raw output is kept for 7 days, the record for 90.
 	fs.BoolVar(&c.raw, "raw", false, "the raw output of a record, without secrets; kept for 7 days")
 	fs.BoolVar(&c.stat, "stat", false, "what each commit changed, and one line a session")
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
-	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and the resulting commits")
+	fs.BoolVar(&c.md, "md", false, "a page of Markdown: what was asked, the last words, and the commits")
 	c.shape.addFlags(fs)
 	return app.runs(cmd, c)
 }
