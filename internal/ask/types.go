@@ -11,24 +11,43 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// Request and what stands below it are what questions and answers are made of. The rooms behind this one say what each means.
+// Questions, as the rooms behind this one take them.
 type (
-	Request    = recall.Request
-	Times      = recall.Times
+	// Request is a recall's filters.
+	Request = recall.Request
+	// Times is a span that a question may name.
+	Times = recall.Times
+	// WhyRequest asks about lines.
 	WhyRequest = why.Request
+	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
-	Page       = recall.Page
+	// Page asks for a part of one item.
+	Page = recall.Page
+)
 
-	Listed    = db.Listed
-	Touched   = db.Touched
-	Pair      = db.Pair
+// Answers that are rows.
+type (
+	// Listed is a session of a list.
+	Listed = db.Listed
+	// Touched is a file with how many sessions touched it.
+	Touched = db.Touched
+	// Pair is two files that the same sessions touched.
+	Pair = db.Pair
+	// MemoryRow is a memory of a list.
 	MemoryRow = db.MemoryRow
-
+	// TablesKind is which database a statement reads.
 	TablesKind = tables.Kind
-	Limits     = tables.Limits
-	Row        = tables.Row
+	// Limits are those of a statement.
+	Limits = tables.Limits
+	// Row is what a statement gives.
+	Row = tables.Row
+)
 
-	UsageError  = name.UsageError
+// Errors with more than a text.
+type (
+	// UsageError is a question that was asked wrongly.
+	UsageError = name.UsageError
+	// PurgedError is an item that is hidden.
 	PurgedError = recall.PurgedError
 )
 
