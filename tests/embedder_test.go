@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -77,7 +78,14 @@ func (e *embedder) set(mode string) error {
 	if e.server != nil {
 		return nil
 	}
+	if mode == "down" && e.address != "" {
+		return nil
+	}
 	l, err := net.Listen("tcp", cmp.Or(e.address, "127.0.0.1:0"))
+	for tries := 0; err != nil && e.address != "" && tries < 100; tries++ { // some connection may have the port for a moment
+		time.Sleep(100 * time.Millisecond)
+		l, err = net.Listen("tcp", e.address)
+	}
 	if err != nil {
 		return err
 	}
