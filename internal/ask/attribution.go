@@ -33,12 +33,12 @@ func (m *Moment) Attributions(ctx context.Context, rev string, give func(result.
 func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]result.Writer) (result.Attribution, error) {
 	out := result.Attribution{Commit: string(id), Sessions: map[string]result.Writer{}}
 	commit, err := m.w.Repo.Commit(id)
-	if err != nil {
+	if err != nil || len(commit.Parents) > 1 {
 		return out, err
 	}
 	out.At = result.Time(commit.Committer.When)
 	files, err := why.Brought(ctx, m.DB, m.w.Repo, id, m.Hidden)
-	if err != nil || len(commit.Parents) > 1 {
+	if err != nil {
 		return out, err
 	}
 	for _, f := range files {
