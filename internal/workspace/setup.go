@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -80,14 +82,25 @@ func (h Held) Dir(ctx context.Context) (string, error) {
 	return transcript.Folder(ctx, h.source, h.file, roots)
 }
 
-// Install sets the repository up, while no other process does so or undoes it.
+// Install sets the repository up, while no other process does so or undoes it, and lists it among those of this machine.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
 	err = w.alone(ctx, func() error {
 		report, err = setup.Install(l)
 		return errors.Join(err, w.leaveOther(ctx))
 	})
+	if err == nil {
+		if unlisted := w.Machine().Add(ctx, w.Root()); unlisted != nil { // it works without
+			report.Hints = append(report.Hints, fmt.Sprintf("this repository is not among those of --all: %v", unlisted))
+		}
+	}
 	return report, err
 }
+
+// Machine keeps which repositories are set up for this user.
+func (p Process) Machine() machine.Machine { return machine.Of(p.Home, p.Getenv) }
+
+// Root is the repository's one place, whichever worktree the user is in: the root of the main one, or the git directory where that is bare.
+func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Repo.Layout().CommonDir) }
 
 // Uninstall takes out what Install made, while no other process does so, and none reads or
 // writes the caches. A .rekal that git tracks is the repository's, and stays; so does a skill.
@@ -111,6 +124,9 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 		report, err = setup.Remove(l)
 		return errors.Join(err, w.leaveOther(ctx), free())
 	})
+	if err == nil {
+		err = w.Machine().Remove(ctx, w.Root())
+	}
 	if w.displaced {
 		report.Hints = append(report.Hints, rekalDir+" stays, because git tracks files there that are not git-rekal's")
 	}

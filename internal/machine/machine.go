@@ -1,0 +1,160 @@
+// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user.
+//
+// In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
+//
+//	repositories    a path a line: the root of the main worktree, or the git directory where there is none
+//	made            is there if the folder above was not there before
+//
+// Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that Add made is gone. A
+// repository that was moved or deleted is left out, and its line stays, since a disk may come back. It knows no git.
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// Machine is the folder of one user; the zero value keeps nothing.
+type Machine struct{ dir string }
+
+// Of is the machine as a user has it: below $XDG_CONFIG_HOME, else below ~/.config. Without a home folder nothing is kept.
+func Of(home string, getenv func(string) string) Machine {
+	switch dir := getenv("XDG_CONFIG_HOME"); {
+	case filepath.IsAbs(dir):
+		return Machine{filepath.Join(dir, "git-rekal")}
+	case home != "":
+		return Machine{filepath.Join(home, ".config", "git-rekal")}
+	}
+	return Machine{}
+}
+
+// The files of the folder.
+const (
+	listFile = "repositories"
+	madeFile = "made"
+	lockFile = "lock"
+)
+
+// patience is how long a change waits for others, each of which takes a millisecond.
+const patience = 5 * time.Second
+
+// ListFile is where the list stands.
+func (m Machine) ListFile() string { return filepath.Join(m.dir, listFile) }
+
+// Repositories are those that were set up and are there, sorted.
+func (m Machine) Repositories() ([]string, error) {
+	all, err := m.listed()
+	return slices.DeleteFunc(all, func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	}), err
+}
+
+func (m Machine) listed() ([]string, error) {
+	if m.dir == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(m.ListFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("machine: read the list of repositories: %w", err)
+	}
+	all := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return !filepath.IsAbs(line) })
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// Add puts a repository on the list. Nothing is written where it is on it.
+func (m Machine) Add(ctx context.Context, path string) error {
+	if all, err := m.listed(); m.dir == "" || err == nil && slices.Contains(all, path) {
+		return nil
+	}
+	if strings.Contains(path, "\n") {
+		return fmt.Errorf("machine: a path with a line break can't be listed: %q", path)
+	}
+	return m.change(ctx, func(all []string) []string { return append(all, path) })
+}
+
+// Remove takes a repository off the list.
+func (m Machine) Remove(ctx context.Context, path string) error {
+	if all, err := m.listed(); err != nil || !slices.Contains(all, path) {
+		return err
+	}
+	return m.change(ctx, func(all []string) []string {
+		return slices.DeleteFunc(all, func(one string) bool { return one == path })
+	})
+}
+
+// change rewrites the list while nobody else does.
+func (m Machine) change(ctx context.Context, edit func([]string) []string) error {
+	held, err := m.hold(ctx)
+	if err != nil {
+		return fmt.Errorf("machine: change the list of repositories: %w", err)
+	}
+	all, err := m.listed()
+	if err == nil {
+		all = edit(all)
+		slices.Sort(all)
+		err = m.write(all)
+	}
+	if err = errors.Join(err, held.Remove()); err != nil {
+		return fmt.Errorf("machine: change the list of repositories: %w", err)
+	}
+	m.leave()
+	return nil
+}
+
+// hold makes the folder and takes its lock; one who takes the last entry off may remove the folder in between.
+func (m Machine) hold(ctx context.Context) (held *lock.Lock, err error) {
+	for range 10 {
+		if err = m.makeFolder(); err != nil {
+			return nil, err
+		}
+		held, err = lock.Acquire(ctx, filepath.Join(m.dir, lockFile), lock.ToWrite, patience)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return held, err
+}
+
+func (m Machine) makeFolder() error {
+	_, err := os.Stat(filepath.Dir(m.dir))
+	above := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(m.dir, 0o700); err != nil || !above {
+		return err
+	}
+	return os.WriteFile(filepath.Join(m.dir, madeFile), nil, 0o600)
+}
+
+func (m Machine) write(all []string) error {
+	if len(all) == 0 {
+		return os.Remove(m.ListFile())
+	}
+	fresh := m.ListFile() + ".new"
+	if err := os.WriteFile(fresh, []byte(strings.Join(all, "\n")+"\n"), 0o600); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return os.Rename(fresh, m.ListFile())
+}
+
+// leave removes the folder where it holds nothing any more, and the one above if Add made it.
+func (m Machine) leave() {
+	made := filepath.Join(m.dir, madeFile)
+	entries, err := os.ReadDir(m.dir)
+	above := len(entries) == 1 && entries[0].Name() == madeFile
+	if err != nil || len(entries) > 0 && !above || above && os.Remove(made) != nil {
+		return
+	}
+	if os.Remove(m.dir) == nil && above {
+		_ = os.Remove(filepath.Dir(m.dir)) // stays where something else came into it
+	}
+}
