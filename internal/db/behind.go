@@ -9,10 +9,11 @@ import (
 
 // ties reads those that a condition lets pass.
 func ties(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
-	return all(ask(ctx, q, `SELECT session, checkpoint, sha, email, tie, ts, turn, lines FROM ties WHERE `+where, args...),
-		func(t *attribution.Tie) []any {
-			return cells(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), moment{&t.TS}, &t.Turn, &t.Lines)
-		})
+	return all(ask(ctx, q, `SELECT * FROM ties WHERE `+where, args...), tieColumns)
+}
+
+func tieColumns(t *attribution.Tie) []any {
+	return cells(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), moment{&t.TS}, &t.Turn, &t.Lines)
 }
 
 // Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.

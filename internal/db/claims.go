@@ -17,18 +17,15 @@ const contested = `SELECT id FROM claims GROUP BY id HAVING count(*) > 1`
 
 // Claims reads who names some IDs, and who names those that more than one ledger names.
 func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
-	return all(ask(ctx, q, `SELECT id, email, entry, credible FROM claims
-		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids),
-		func(c *Claim) []any { return cells(&c.ID, &c.Email, &c.Entry, &c.Credible) })
+	return all(ask(ctx, q, `SELECT * FROM claims
+		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids), (*Claim).columns)
 }
+
+func (c *Claim) columns() []any { return cells(&c.ID, &c.Email, &c.Entry, &c.Credible) }
 
 // SetClaims writes claims in place of those that the same ledgers make to the same IDs.
 func (t *Tx) SetClaims(ctx context.Context, claims []Claim) error {
-	return t.insert(ctx, "INSERT INTO claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET entry = excluded.entry, credible = excluded.credible", func(row func(...any)) {
-		for _, c := range claims {
-			row(c.ID, c.Email, c.Entry, c.Credible)
-		}
-	})
+	return writeRows(ctx, t, "INSERT OR REPLACE INTO claims", claims, (*Claim).columns)
 }
 
 // Refer reports whether sessions of authors name an ID as the session that spawned them or that they began with.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -13,24 +14,21 @@ import (
 // AppendCode adds the code commits of checkpoints with what they left in their files: what tells a squash merge that no hook saw. OIDs
 // and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
 func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
-	err := t.insert(ctx, into("code_commits", 7), func(row func(...any)) {
-		for _, c := range cps {
-			if len(c.Files) == 0 {
-				continue
+	return cmp.Or(
+		t.insert(ctx, into("code_commits", 7), func(row func(...any)) {
+			for _, c := range cps {
+				if len(c.Files) > 0 {
+					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID)))
+				}
 			}
-			row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID)))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, "INSERT INTO code_files VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
-		for _, c := range cps {
-			for _, f := range c.Files {
-				row(f.Path, int64(KeyOf(c.GitSHA)), int64(KeyOf(f.Blob)))
+		}),
+		t.insert(ctx, "INSERT INTO code_files VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
+			for _, c := range cps {
+				for _, f := range c.Files {
+					row(f.Path, int64(KeyOf(c.GitSHA)), int64(KeyOf(f.Blob)))
+				}
 			}
-		}
-	})
+		}))
 }
 
 // Key is the beginning of an OID or a patch-id as a number: 64 of its bits, which no two of a

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -20,19 +21,19 @@ type SessionRow struct {
 	LastEntry       string // the last entry of the ledgers that speaks of the session, by its place in their order
 }
 
+func (r *SessionRow) columns() []any {
+	return cells(&r.ID, text{&r.Parent}, &r.Hash, moment{&r.CapturedAt}, &r.ActorType, text{&r.AgentID}, text{&r.Email}, text{&r.Branch},
+		&r.Source, &r.NativeID, text{&r.ForkedFrom}, text{&r.Title}, moment{&r.StartedAt}, moment{&r.LastTurnAt},
+		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, text{&r.Model})
+}
+
 // Sessions reads the rows of the sessions with these IDs, by ID.
 func (t *Tx) Sessions(ctx context.Context, ids []string) (map[string]SessionRow, error) {
 	return sessions(ctx, t, `WHERE id IN (SELECT value FROM json_each(?))`, ids)
 }
 
 func sessions(ctx context.Context, q Querier, where string, args ...any) (map[string]SessionRow, error) {
-	rows, err := all(ask(ctx, q, `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
-		started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions `+where, args...),
-		func(r *SessionRow) []any {
-			return cells(&r.ID, text{&r.Parent}, &r.Hash, moment{&r.CapturedAt}, &r.ActorType, text{&r.AgentID}, text{&r.Email}, text{&r.Branch},
-				&r.Source, &r.NativeID, text{&r.ForkedFrom}, text{&r.Title}, moment{&r.StartedAt}, moment{&r.LastTurnAt},
-				&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, text{&r.Model})
-		})
+	rows, err := all(ask(ctx, q, `SELECT * FROM sessions `+where, args...), (*SessionRow).columns)
 	out := make(map[string]SessionRow, len(rows))
 	for _, r := range rows {
 		out[r.ID] = r
@@ -42,13 +43,7 @@ func sessions(ctx context.Context, q Querier, where string, args ...any) (map[st
 
 // ReplaceSessions writes the rows of sessions, in place of those that are there.
 func (t *Tx) ReplaceSessions(ctx context.Context, rows []SessionRow) error {
-	return t.insert(ctx, "INSERT OR REPLACE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any)) {
-		for _, r := range rows {
-			row(r.ID, opt(r.Parent), r.Hash, r.CapturedAt, r.ActorType, opt(r.AgentID), opt(r.Email), opt(r.Branch),
-				r.Source, r.NativeID, opt(r.ForkedFrom), opt(r.Title), r.StartedAt, r.LastTurnAt,
-				r.FirstTurn, r.NextTurn, r.FirstTool, r.NextTool, r.LastEntry, opt(r.Model))
-		}
-	})
+	return writeRows(ctx, t, "INSERT OR REPLACE INTO sessions", rows, (*SessionRow).columns)
 }
 
 // AppendTurns adds the turns of parts, and of memories as sessions.
@@ -82,31 +77,26 @@ func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 
 // AppendCheckpoints adds checkpoints, their files, and the sessions that they are tied to.
 func (t *Tx) AppendCheckpoints(ctx context.Context, cps []session.Checkpoint) error {
-	err := t.insert(ctx, into("checkpoints", 9), func(row func(...any)) {
-		for _, c := range cps {
-			row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, opt(c.AgentID), opt(c.PatchID), opt(c.Via))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	err = t.insert(ctx, into("checkpoint_files", 6), func(row func(...any)) {
-		for _, c := range cps {
-			for i, f := range c.Files {
-				row(c.ID, i, f.Path, f.Change, opt(f.OldPath), opt(f.Blob))
+	return cmp.Or(
+		t.insert(ctx, into("checkpoints", 9), func(row func(...any)) {
+			for _, c := range cps {
+				row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, opt(c.AgentID), opt(c.PatchID), opt(c.Via))
 			}
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, into("checkpoint_sessions", 3), func(row func(...any)) {
-		for _, c := range cps {
-			for i, l := range c.Links {
-				row(c.ID, i, l.Session)
+		}),
+		t.insert(ctx, into("checkpoint_files", 6), func(row func(...any)) {
+			for _, c := range cps {
+				for i, f := range c.Files {
+					row(c.ID, i, f.Path, f.Change, opt(f.OldPath), opt(f.Blob))
+				}
 			}
-		}
-	})
+		}),
+		t.insert(ctx, into("checkpoint_sessions", 3), func(row func(...any)) {
+			for _, c := range cps {
+				for i, l := range c.Links {
+					row(c.ID, i, l.Session)
+				}
+			}
+		}))
 }
 
 // DanglingLink is an entry's link to a session that no entry before it speaks of, by the session's
@@ -115,11 +105,7 @@ type DanglingLink struct{ Session, Entry string }
 
 // AppendDangling notes links that tie nothing.
 func (t *Tx) AppendDangling(ctx context.Context, links []DanglingLink) error {
-	return t.insert(ctx, "INSERT INTO dangling VALUES (?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
-		for _, l := range links {
-			row(l.Session, l.Entry)
-		}
-	})
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return cells(&l.Session, &l.Entry) })
 }
 
 // Dangling reads the last entry that links each of the sessions in vain.
@@ -150,43 +136,34 @@ func tools(ctx context.Context, q Querier, where string, args ...any) ([]session
 
 // AppendNotes adds the marks, the rewrites and what sessions wrote of an entry, whose place in the order of all is key.
 func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key string) error {
-	err := t.insert(ctx, into("marks", 5), func(row func(...any)) {
-		for i, m := range append(append([]session.Mark(nil), e.Purges...), e.Restores...) {
-			kind := "purge"
-			if i >= len(e.Purges) {
-				kind = "restore"
+	return cmp.Or(
+		t.insert(ctx, into("marks", 5), func(row func(...any)) {
+			for _, m := range e.Purges {
+				row(m.ID, "purge", m.N, m.TS, email)
 			}
-			row(m.ID, kind, m.N, m.TS, email)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	err = t.insert(ctx, into("rewrites", 6), func(row func(...any)) {
-		for i, r := range e.Rewrites {
-			row(r.Old, r.New, r.TS, email, key, i)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, into("wrote", 8), func(row func(...any)) {
-		for _, w := range e.Wrote {
-			row(w.GitSHA, opt(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
-		}
-	})
+			for _, m := range e.Restores {
+				row(m.ID, "restore", m.N, m.TS, email)
+			}
+		}),
+		t.insert(ctx, into("rewrites", 6), func(row func(...any)) {
+			for i, r := range e.Rewrites {
+				row(r.Old, r.New, r.TS, email, key, i)
+			}
+		}),
+		t.insert(ctx, into("wrote", 8), func(row func(...any)) {
+			for _, w := range e.Wrote {
+				row(w.GitSHA, opt(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
+			}
+		}))
 }
 
 // SetCursor replaces how far each ledger, by ref, has been read.
 func (t *Tx) SetCursor(ctx context.Context, cursor map[string]string) error {
-	if err := t.Exec(ctx, `DELETE FROM cursor`); err != nil {
-		return err
-	}
-	return t.insert(ctx, into("cursor", 2), func(row func(...any)) {
+	return cmp.Or(t.Exec(ctx, `DELETE FROM cursor`), t.insert(ctx, into("cursor", 2), func(row func(...any)) {
 		for ref, oid := range cursor {
 			row(ref, oid)
 		}
-	})
+	}))
 }
 
 // ownLedgers is how the refs of the ledgers begin that this clone writes; the address follows.

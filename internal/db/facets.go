@@ -41,11 +41,7 @@ func (t *Tx) AppendShares(ctx context.Context, files []FileRow) error {
 
 // AppendTies ties sessions to the code commits of checkpoints.
 func (t *Tx) AppendTies(ctx context.Context, ties []attribution.Tie) error {
-	return t.insert(ctx, into("ties", 8), func(row func(...any)) {
-		for _, c := range ties {
-			row(c.Session, c.Checkpoint, c.SHA, c.Email, int(c.Kind), c.TS, c.Turn, c.Lines)
-		}
-	})
+	return writeRows(ctx, t, "INSERT INTO ties", ties, tieColumns)
 }
 
 // Touch says that a path is one that a session's tools named or that its commits changed.
@@ -58,19 +54,17 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 	for _, touch := range touches {
 		paths[touch.Path] = true
 	}
-	err := t.insert(ctx, "INSERT INTO paths (path) VALUES (?) ON CONFLICT DO NOTHING", func(row func(...any)) {
-		for _, path := range slices.Sorted(maps.Keys(paths)) {
-			row(path)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING", func(row func(...any)) {
-		for _, touch := range touches {
-			row(touch.Session, touch.Path)
-		}
-	})
+	return cmp.Or(
+		t.insert(ctx, "INSERT INTO paths (path) VALUES (?) ON CONFLICT DO NOTHING", func(row func(...any)) {
+			for _, path := range slices.Sorted(maps.Keys(paths)) {
+				row(path)
+			}
+		}),
+		t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING", func(row func(...any)) {
+			for _, touch := range touches {
+				row(touch.Session, touch.Path)
+			}
+		}))
 }
 
 // Pending reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
@@ -81,16 +75,15 @@ func (t *Tx) Pending(ctx context.Context, ids []string) (map[string][]string, er
 // ReplacePending writes what Pending reads of some sessions.
 func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]bool) error {
 	ids := slices.Sorted(maps.Keys(paths))
-	if err := t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, listed(ids)); err != nil {
-		return err
-	}
-	return t.insert(ctx, into("pending", 2), func(row func(...any)) {
-		for _, id := range ids {
-			for _, path := range slices.Sorted(maps.Keys(paths[id])) {
-				row(id, path)
+	return cmp.Or(
+		t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, listed(ids)),
+		t.insert(ctx, into("pending", 2), func(row func(...any)) {
+			for _, id := range ids {
+				for _, path := range slices.Sorted(maps.Keys(paths[id])) {
+					row(id, path)
+				}
 			}
-		}
-	})
+		}))
 }
 
 // Named reads the paths that the tools of a session touched, and its commands.
@@ -117,16 +110,17 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 	if err := t.facts(ctx, ids, all); err != nil {
 		return err
 	}
-	return t.insert(ctx, "INSERT OR REPLACE INTO facets VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any)) {
-		for _, r := range rows {
-			f := all[r.ID]
-			paths, blobs := f.leaves()
-			row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
-				r.NextTurn-r.FirstTurn, f.tools, len(f.files), opt(f.last.Checkpoint), opt(f.last.SHA),
-				opt(r.Title), r.Source, opt(r.Parent), r.StartedAt, r.LastTurnAt, listed(f.shown()), listed(f.shas()), KindSession,
-				listed(paths), listed(blobs), opt(r.Model))
-		}
-	})
+	out := make([]facetRow, len(rows))
+	for i, r := range rows {
+		f := all[r.ID]
+		out[i] = facetRow{sha: f.last.SHA, last: r.LastTurnAt, Facet: Facet{
+			ID: r.ID, Kind: KindSession, Email: r.Email, Branch: r.Branch, ActorType: r.ActorType, AgentID: r.AgentID,
+			Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
+			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.shown(), Commits: f.shas(),
+		}}
+		out[i].paths, out[i].blobs = f.leaves()
+	}
+	return writeRows(ctx, t, "INSERT OR REPLACE INTO facets", out, (*facetRow).columns)
 }
 
 // facts are what the tables hold of one session.
@@ -221,27 +215,25 @@ func (f *facts) shas() []string {
 
 // leaves are what was left in the files that changed last.
 func (f *facts) leaves() (paths []string, blobs []int64) {
-	paths = first(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) })
+	paths, blobs = first(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }), []int64{}
 	for _, p := range paths {
 		blobs = append(blobs, f.left[p].blob)
 	}
 	return paths, blobs
 }
 
-// first are the first keys in an order, and among equals in that of the alphabet.
+// first are the first keys in an order, and among equals in that of the alphabet; never nil.
 func first[T any](of map[string]T, most int, compare func(a, b string) int) []string {
-	keys := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
+	keys := slices.AppendSeq([]string{}, maps.Keys(of))
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
 	return keys[:min(most, len(keys))]
 }
 
 // ReplaceIndexState writes how large the index is, without what is purged. Trained is the entry that holds the
 // last turn that the semantic model was trained on; "" without a model.
 func (t *Tx) ReplaceIndexState(ctx context.Context, trained string, now time.Time) error {
-	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
-		return err
-	}
-	return t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ? FROM facets
-		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, opt(trained), KindSession)
+	return cmp.Or(t.Exec(ctx, `DELETE FROM index_state`), t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ? FROM facets
+		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, opt(trained), KindSession))
 }
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.

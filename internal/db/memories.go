@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -14,10 +15,11 @@ type MemoryRow struct {
 }
 
 func memories(ctx context.Context, q Querier, where string, args ...any) ([]MemoryRow, error) {
-	return all(ask(ctx, q, `SELECT id, email, coalesce(title, ''), content, coalesce(source, ''), ts, actor_type, entry FROM memories WHERE `+where, args...),
-		func(m *MemoryRow) []any {
-			return cells(&m.ID, &m.Email, &m.Title, &m.Content, &m.Source, moment{&m.TS}, &m.ActorType, &m.Entry)
-		})
+	return all(ask(ctx, q, `SELECT * FROM memories WHERE `+where, args...), (*MemoryRow).columns)
+}
+
+func (m *MemoryRow) columns() []any {
+	return cells(&m.ID, &m.Email, text{&m.Title}, &m.Content, text{&m.Source}, moment{&m.TS}, &m.ActorType, &m.Entry)
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -41,22 +43,19 @@ func (d *DB) Memory(ctx context.Context, id string) (m MemoryRow, ok bool, err e
 
 // AppendMemories adds memories.
 func (t *Tx) AppendMemories(ctx context.Context, memories []MemoryRow) error {
-	return t.insert(ctx, into("memories", 8), func(row func(...any)) {
-		for _, m := range memories {
-			row(m.ID, m.Email, opt(m.Title), m.Content, opt(m.Source), m.TS, m.ActorType, m.Entry)
-		}
-	})
+	return writeRows(ctx, t, "INSERT INTO memories", memories, (*MemoryRow).columns)
 }
 
 // AppendMemoryFacets adds what recall filters memories by and shows of them. To
 // filters, a memory is a session of one turn that named no file and stands behind no commit.
 func (t *Tx) AppendMemoryFacets(ctx context.Context, memories []MemoryRow) error {
-	return t.insert(ctx, into("facets", 22), func(row func(...any)) {
-		for _, m := range memories {
-			row(m.ID, m.Email, nil, m.ActorType, nil, m.TS, 1, 0, 0, nil, nil,
-				opt(m.Title), m.Source, nil, m.TS, m.TS, nil, nil, KindMemory, nil, nil, nil)
-		}
-	})
+	rows := make([]facetRow, len(memories))
+	for i, m := range memories {
+		rows[i] = facetRow{last: m.TS, Facet: Facet{
+			ID: m.ID, Kind: KindMemory, Email: m.Email, ActorType: m.ActorType, CapturedAt: m.TS, Turns: 1, Title: m.Title, Source: m.Source, Started: m.TS,
+		}}
+	}
+	return writeRows(ctx, t, "INSERT INTO facets", rows, (*facetRow).columns)
 }
 
 // MarkRow is a mark, and whose ledger holds it.
@@ -85,12 +84,5 @@ func PurgedIDs(ctx context.Context, q Querier) ([]string, error) {
 
 // SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
-	if err := t.Exec(ctx, `DELETE FROM purged`); err != nil {
-		return err
-	}
-	return t.insert(ctx, into("purged", 1), func(row func(...any)) {
-		for _, id := range ids {
-			row(id)
-		}
-	})
+	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return cells(id) }))
 }

@@ -13,10 +13,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -80,7 +78,7 @@ func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 
 // Open is the function Open for a file of another layout.
 func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
-	fresh, err := l.precheck(path, mode)
+	fresh, err := isFresh(path, mode)
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
@@ -154,9 +152,8 @@ func source(path string, mode Mode, immutable string) string {
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: v.Encode()}).String()
 }
 
-// precheck finds what the operating system has to say, in its own words, and what the file's first bytes say; fresh says that
-// there is no file yet.
-func (l Layout) precheck(path string, mode Mode) (fresh bool, err error) {
+// isFresh finds what the operating system has to say of a file, in its own words, and whether there is none yet: then it makes an empty one.
+func isFresh(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
 	if mode != ReadOnly {
 		flag = os.O_RDWR | os.O_CREATE
@@ -166,42 +163,7 @@ func (l Layout) precheck(path string, mode Mode) (fresh bool, err error) {
 		return false, err
 	}
 	info, err := f.Stat()
-	if fresh = err == nil && mode != ReadOnly && info.Size() == 0; err == nil && !fresh {
-		err = l.checkHeader(f, path)
-	}
-	return fresh, errors.Join(err, f.Close())
-}
-
-// checkHeader compares the schema and length of a file. The numbers are where SQLite's file format has them, since the file was made. A
-// writer puts the log's pages into the file, then empties the log: the header is read first and the length asked last, so that neither
-// is taken for a damaged file.
-func (l Layout) checkHeader(f interface {
-	io.ReaderAt
-	Stat() (fs.FileInfo, error)
-}, path string,
-) error {
-	var head [100]byte
-	n, err := f.ReadAt(head[:], 0)
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return err
-	case n == 0:
-		return fmt.Errorf("%w: none", ErrSchema)
-	case n < len(head) || string(head[:16]) != "SQLite format 3\x00":
-		return fmt.Errorf("%w: it is no database", ErrCorrupt)
-	}
-	number := func(at int) int64 { return int64(binary.BigEndian.Uint32(head[at:])) }
-	if id, version := number(68), number(60); id != l.Application || version != l.Version {
-		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
-	}
-	if hasLog(path) {
-		return nil
-	}
-	info, err := f.Stat()
-	if want := number(28) * int64(binary.BigEndian.Uint16(head[16:])); err == nil && info.Size() < want {
-		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), want)
-	}
-	return err
+	return err == nil && mode != ReadOnly && info.Size() == 0, errors.Join(err, f.Close())
 }
 
 func isReadOnlyFolder(err error) bool {
@@ -214,14 +176,30 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check creates the tables of a fresh file.
+// check creates the tables of a fresh file. Of another one it compares the layout, and the length: SQLite itself does not miss a part of the
+// last page. The length is asked last: a writer puts the log's pages into the file, then empties the log.
 func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 	if fresh {
 		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Settings, l.Tables, l.Application, l.Version))
 		return err
 	}
-	if d.file, err = os.Stat(d.path); err == nil {
-		err = d.sql.PingContext(ctx) // connects
+	if d.file, err = os.Stat(d.path); err != nil {
+		return err
+	}
+	var id, version, bytes int64
+	err = ask(ctx, d, "SELECT application_id, user_version, page_count * page_size FROM pragma_application_id, pragma_user_version, pragma_page_count, pragma_page_size").into(&id, &version, &bytes)
+	if err != nil {
+		return err
+	}
+	if id != l.Application || version != l.Version {
+		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
+	}
+	if hasLog(d.path) {
+		return nil
+	}
+	size, err := d.Size()
+	if err == nil && size < bytes {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, size, bytes)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,6 +129,41 @@ func TestReaders(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file is not taken for damaged while its writer puts the log back into it.
+func TestOpenBesideAWriter(t *testing.T) {
+	path := sessions(t, one)
+	done := make(chan error, 1)
+	go func() {
+		for range 40 {
+			err := db.Change(t.Context(), path, db.ReadWrite, func(ctx context.Context, tx *db.Tx) error {
+				return errors.Join(tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS grown (x)"), tx.Exec(ctx, "INSERT INTO grown VALUES (randomblob(300000))"))
+			})
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for {
+		d, err := db.Open(t.Context(), path, db.ReadOnly)
+		if err == nil {
+			err = d.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
 	}
 }
 

@@ -31,6 +31,21 @@ type Facet struct {
 	Left                              []Left   // what its commits left in its files, at most LeftFiles
 }
 
+// facetRow is a row of the table facets.
+type facetRow struct {
+	Facet
+	sha   string    // of the code commit of Checkpoint
+	last  time.Time // the last turn
+	paths []string  // Left in two lists
+	blobs []int64
+}
+
+func (f *facetRow) columns() []any {
+	return cells(&f.ID, text{&f.Email}, text{&f.Branch}, text{&f.ActorType}, text{&f.AgentID}, moment{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
+		text{&f.Checkpoint}, text{&f.sha}, text{&f.Title}, &f.Source, text{&f.Parent}, moment{&f.Started}, moment{&f.last},
+		list[string]{&f.Shown}, list[string]{&f.Commits}, &f.Kind, list[string]{&f.paths}, list[int64]{&f.blobs}, text{&f.Model})
+}
+
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
 	Paths   []Paths              // a session touched one of each: its tools named it, or its commits changed it
@@ -226,22 +241,12 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	out := map[string]Facet{}
-	err := ask(ctx, d, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at, started_at,
-		coalesce(last_turn_at, captured_at), turns, tools, files, checkpoint, shown, commits, kind, left_paths, left_blobs, model
-		FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
-		var f Facet
-		var paths []string
-		var blobs []int64
-		if err := rows.Scan(&f.ID, text{&f.Email}, text{&f.Branch}, text{&f.ActorType}, text{&f.AgentID}, text{&f.Title}, text{&f.Source}, text{&f.Parent},
-			moment{&f.CapturedAt}, moment{&f.Started}, moment{&f.Latest}, &f.Turns, &f.Tools, &f.Files, text{&f.Checkpoint}, list[string]{&f.Shown}, list[string]{&f.Commits},
-			&f.Kind, list[string]{&paths}, list[int64]{&blobs}, text{&f.Model}); err != nil {
-			return err
-		}
-		f.Left = leftOf(paths, blobs)
-		out[f.ID] = f
-		return nil
-	})
+	rows, err := all(ask(ctx, d, `SELECT * FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids), (*facetRow).columns)
+	out := make(map[string]Facet, len(rows))
+	for _, r := range rows {
+		r.Latest, r.Left = cmp.Or(r.last, r.CapturedAt), leftOf(r.paths, r.blobs)
+		out[r.ID] = r.Facet
+	}
 	return out, err
 }
 
@@ -296,7 +301,22 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 		return nil, err
 	}
 	near, err := d.touched(ctx, ids)
-	return together(own[id], near, limit), err
+	if err != nil {
+		return nil, err
+	}
+	isOwn := map[string]bool{}
+	for _, p := range own[id] {
+		isOwn[p] = true
+	}
+	most := map[string]int{} // by file: with the one of its own with which it stands most often
+	for pair, n := range countPairs(near, func(a, b string) bool { return isOwn[a] && !isOwn[b] }) {
+		most[pair[1]] = max(most[pair[1]], n)
+	}
+	var out []Touched
+	for _, p := range first(most, limit, func(a, b string) int { return most[b] - most[a] }) {
+		out = append(out, Touched{p, most[p]})
+	}
+	return out, nil
 }
 
 // touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
@@ -304,32 +324,4 @@ func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, er
 	return groups(ask(ctx, d, `SELECT session, path FROM (
 			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+relative+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
 		ORDER BY session, n`, ids))
-}
-
-// together counts for each file in how many sessions it stands beside one of some files, and keeps the most frequent ones: a pair
-// with the file of them with which it stands most often.
-func together(own []string, near map[string][]string, limit int) (out []Touched) {
-	is := map[string]bool{}
-	for _, p := range own {
-		is[p] = true
-	}
-	pairs := map[[2]string]int{}
-	for _, all := range near {
-		all = all[:min(len(all), MaxTogether)]
-		for _, a := range all {
-			for _, b := range all {
-				if is[a] && !is[b] {
-					pairs[[2]string{a, b}]++
-				}
-			}
-		}
-	}
-	most := map[string]int{}
-	for pair, n := range pairs {
-		most[pair[1]] = max(most[pair[1]], n)
-	}
-	for _, p := range first(most, limit, func(a, b string) int { return most[b] - most[a] }) {
-		out = append(out, Touched{p, most[p]})
-	}
-	return out
 }

@@ -15,10 +15,9 @@ func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
 	return t.insert(ctx, "INSERT INTO renames VALUES (?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
 		for _, cp := range cps {
 			for _, f := range cp.Files {
-				if f.OldPath == "" {
-					continue
+				if f.OldPath != "" {
+					row(f.OldPath, f.Path)
 				}
-				row(f.OldPath, f.Path)
 			}
 		}
 	})
@@ -26,8 +25,7 @@ func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
 
 // Renames reads the renames that ledgers know. They are few beside the names of files, so a reader takes them all.
 func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
-	return all(ask(ctx, d, `SELECT old, new FROM renames`),
-		func(r *Rename) []any { return cells(&r.Old, &r.New) })
+	return all(ask(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return cells(&r.Old, &r.New) })
 }
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -27,14 +28,8 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
 func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
-	if err := t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email); err != nil {
-		return err
-	}
-	return t.insert(ctx, into("lineage", 5), func(row func(...any)) {
-		for _, r := range rewrites {
-			row(r.Email, r.Old, r.New, r.Root, r.Last)
-		}
-	})
+	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email), writeRows(ctx, t, "INSERT INTO lineage", rewrites,
+		func(r *attribution.Rewrite) []any { return cells(&r.Email, &r.Old, &r.New, &r.Root, &r.Last) }))
 }
 
 // maxRewrites is how many rewrites are read for one question. Small families come first: nobody's large one

@@ -1,8 +1,8 @@
 package db
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -28,9 +28,7 @@ func SearchState(ctx context.Context, q Querier) (state string, err error) {
 
 // WriteSearchState replaces the search state.
 func (t *Tx) WriteSearchState(ctx context.Context, state string) error {
-	return errors.Join(
-		t.Exec(ctx, "DELETE FROM search_state"),
-		t.Exec(ctx, "INSERT INTO search_state VALUES (?)", state))
+	return cmp.Or(t.Exec(ctx, "DELETE FROM search_state"), t.Exec(ctx, "INSERT INTO search_state VALUES (?)", state))
 }
 
 // RunWriter writes a run from its beginning to its end.

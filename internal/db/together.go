@@ -87,27 +87,8 @@ func (d *DB) Together(ctx context.Context, path string, limit int) ([]Pair, erro
 	if err != nil {
 		return nil, err
 	}
-	return commonest(files, path, limit), nil
-}
-
-// commonest counts pairs: in one session twice is once.
-func commonest(files map[string][]string, path string, limit int) []Pair {
-	count := map[[2]string]int{}
-	for _, all := range files {
-		all = all[:min(len(all), MaxTogether)]
-		for i, a := range all {
-			for _, b := range all[i+1:] {
-				switch path {
-				case "", a:
-					count[[2]string{a, b}]++
-				case b:
-					count[[2]string{b, a}]++
-				}
-			}
-		}
-	}
-	out := make([]Pair, 0, len(count))
-	for pair, n := range count {
+	var out []Pair
+	for pair, n := range countPairs(files, func(a, b string) bool { return a == path || path == "" && a < b }) {
 		if n > 1 || path != "" {
 			out = append(out, Pair{pair[0], pair[1], n})
 		}
@@ -115,5 +96,21 @@ func commonest(files map[string][]string, path string, limit int) []Pair {
 	slices.SortFunc(out, func(x, y Pair) int {
 		return cmp.Or(cmp.Compare(y.Sessions, x.Sessions), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
-	return out[:min(limit, len(out))]
+	return out[:min(limit, len(out))], nil
+}
+
+// countPairs counts in how many sessions two files stand together, of those pairs that counts lets pass. In one session twice is once.
+func countPairs(files map[string][]string, counts func(a, b string) bool) map[[2]string]int {
+	out := map[[2]string]int{}
+	for _, all := range files {
+		all = all[:min(len(all), MaxTogether)]
+		for _, a := range all {
+			for _, b := range all {
+				if a != b && counts(a, b) {
+					out[[2]string{a, b}]++
+				}
+			}
+		}
+	}
+	return out
 }

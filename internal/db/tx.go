@@ -24,7 +24,10 @@ type Querier interface {
 
 // Query runs one statement that returns rows.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	rows, err := d.sql.QueryContext(ctx, query, values(args)...)
+	return queried(d.sql.QueryContext(ctx, query, values(args)...))
+}
+
+func queried(rows *Rows, err error) (*Rows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
@@ -56,10 +59,12 @@ func listed(v any) string {
 	return string(text)
 }
 
-// Tx is one transaction, on one connection. End it with Commit or Rollback.
+// Tx is one transaction, on one connection. End it with Commit or Rollback. Behind the first statement that fails, those that write do
+// nothing and return its error, and so does Commit.
 type Tx struct {
-	conn *sql.Conn
-	done bool
+	conn   *sql.Conn
+	done   bool
+	failed error
 }
 
 // Change writes into the index at path in one transaction.
@@ -110,6 +115,9 @@ func (t *Tx) end(ctx context.Context, statement string) error {
 	if t.done {
 		return nil
 	}
+	if statement == "COMMIT" && t.failed != nil {
+		return t.failed
+	}
 	t.done = true
 	_, err := t.conn.ExecContext(ctx, statement)
 	if err != nil && statement == "COMMIT" {
@@ -123,25 +131,27 @@ func (t *Tx) end(ctx context.Context, statement string) error {
 
 // Exec runs statements that return no rows.
 func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
-	if _, err := t.conn.ExecContext(ctx, query, values(args)...); err != nil {
-		return fmt.Errorf("db: exec: %w", classify(err))
+	if t.failed != nil {
+		return t.failed
 	}
-	return nil
+	if _, err := t.conn.ExecContext(ctx, query, values(args)...); err != nil {
+		t.failed = fmt.Errorf("db: exec: %w", classify(err))
+	}
+	return t.failed
 }
 
 // Query runs one statement that returns rows, and sees what the transaction wrote.
 func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	rows, err := t.conn.QueryContext(ctx, query, values(args)...)
-	if err != nil {
-		return nil, fmt.Errorf("db: query: %w", classify(err))
-	}
-	return rows, nil
+	return queried(t.conn.QueryContext(ctx, query, values(args)...))
 }
 
-// insert runs a statement for each row: fill calls row with the statement's values, which does nothing behind an error. An error leaves the
-// transaction unusable but for Rollback.
+// insert runs a statement for each row: fill calls row with the statement's values, which does nothing behind an error.
 func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(args ...any))) error {
-	table, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO "), " ")
+	if t.failed != nil {
+		return t.failed
+	}
+	_, into, _ := strings.Cut(statement, "INTO ")
+	table, _, _ := strings.Cut(into, " ")
 	// By the driver's own statement: database/sql takes as long as SQLite for a row.
 	err := t.conn.Raw(func(conn any) error {
 		own, ok := conn.(driver.ConnPrepareContext)
@@ -161,9 +171,9 @@ func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(ar
 		return errors.Join(err, stmt.Close())
 	})
 	if err != nil {
-		return fmt.Errorf("db: add to %s: %w", table, classify(err))
+		t.failed = fmt.Errorf("db: add to %s: %w", table, classify(err))
 	}
-	return nil
+	return t.failed
 }
 
 // rows runs a statement with the values of one row after the other.
@@ -190,7 +200,18 @@ func rows(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
 
 // into is the statement that adds a row with so many values to a table.
 func into(table string, n int) string {
-	return "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", n-1) + ")"
+	return "INSERT INTO " + table + marks(n)
+}
+
+func marks(n int) string { return " VALUES (?" + strings.Repeat(",?", n-1) + ")" }
+
+// writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as for all.
+func writeRows[T any](ctx context.Context, t *Tx, into string, rows []T, columns func(*T) []any) error {
+	return t.insert(ctx, into+marks(len(columns(new(T)))), func(row func(args ...any)) {
+		for i := range rows {
+			row(columns(&rows[i])...)
+		}
+	})
 }
 
 // answer is what a query gave, or why it gave nothing.
@@ -286,8 +307,11 @@ func micros(t time.Time) any {
 	return t.UnixMicro()
 }
 
-// moment reads what micros wrote.
+// moment is a column of a time.
 type moment struct{ t *time.Time }
+
+// Value implements driver.Valuer.
+func (m moment) Value() (driver.Value, error) { return micros(*m.t), nil }
 
 // Scan implements sql.Scanner.
 func (m moment) Scan(v any) error {
@@ -302,8 +326,11 @@ func (m moment) Scan(v any) error {
 	return nil
 }
 
-// text reads a column that may be NULL.
+// text is a column that is NULL for "".
 type text struct{ s *string }
+
+// Value implements driver.Valuer.
+func (t text) Value() (driver.Value, error) { return opt(*t.s), nil }
 
 // Scan implements sql.Scanner.
 func (t text) Scan(v any) error {
@@ -320,8 +347,16 @@ func (t text) Scan(v any) error {
 	return nil
 }
 
-// list reads a list that is stored as JSON.
+// list is a column of a list, which is stored as JSON; NULL for nil.
 type list[T any] struct{ of *[]T }
+
+// Value implements driver.Valuer.
+func (l list[T]) Value() (driver.Value, error) {
+	if *l.of == nil {
+		return nil, nil
+	}
+	return listed(*l.of), nil
+}
 
 // Scan implements sql.Scanner.
 func (l list[T]) Scan(v any) error {
