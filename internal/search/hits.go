@@ -30,16 +30,16 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 		}
 		allowed, best = append(allowed, n), max(best, matches[n].Score)
 	}
-	near.thin = thinness(best)
+	near.thin = thinness(opt.pool(Pool{Lexical: best}).Lexical)
 	var found []candidate
 	for _, n := range allowed {
 		if score := near.score(n, matches[n]); score > 0 {
 			found = append(found, candidate{n, score})
 		}
 	}
-	weak := false
+	weak, bar := false, 0.0
 	if !opt.Weak {
-		found, weak = s.strong(q, found, scored, near, opt.Short)
+		found, weak, bar = s.strong(q, found, scored, near, opt)
 	}
 	slices.SortFunc(found, s.compare)
 	if weak && opt.Short {
@@ -57,7 +57,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	out := make([]Hit, len(found))
 	for i, c := range found {
 		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.lsa[c.n], near.model[c.n], near.thin)
-		out[i].Score, out[i].Read, out[i].Weak = c.score, q.Read, weak
+		out[i].Score, out[i].Read, out[i].Weak, out[i].Best = c.score, q.Read, weak, bar
 	}
 	return out
 }
@@ -92,17 +92,20 @@ func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, thin flo
 }
 
 // strong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
-// are measured by the best of theirs.
-func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, short bool) (strong []candidate, weak bool) {
+// are measured by the best of theirs. Nothing weak stays where another index has something strong. Top is what sessions are measured by.
+func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, opt Options) (strong []candidate, weak bool, top float64) {
 	if len(found) == 0 {
-		return nil, false
+		return nil, false, opt.pool(Pool{}).Strong
 	}
 	best := slices.MinFunc(found, s.compare)
 	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
 	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
 	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
-	if q.Weak() || unheld || !s.answers(q, best, found, scored, near, short) {
-		return found, true
+	if q.Weak() || unheld || !s.answers(q, best, found, scored, near, opt.Short) {
+		if top = opt.pool(Pool{}).Strong; top > 0 {
+			return nil, false, top
+		}
+		return found, true, 0
 	}
 	bestSession := 0.0
 	for _, c := range found {
@@ -110,6 +113,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 			bestSession = max(bestSession, c.score)
 		}
 	}
+	bestSession = opt.pool(Pool{Strong: bestSession}).Strong
 	return slices.DeleteFunc(found, func(c candidate) bool {
 		bar := bestSession
 		if isMemory(c) {
@@ -117,7 +121,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 		}
 		isStrong := bar >= strongEnough && c.score >= strongShare*bar || q.Anchors && isHeld(c)
 		return !isStrong
-	}), false
+	}), false, bestSession
 }
 
 // answers reports whether the best session may be what a question is about. Where words are thin, the embedding model decides, if it calls the

@@ -42,6 +42,10 @@ type Options struct {
 	Short bool                        // texts are short and few: a hit is not weak for words that stand nowhere, or apart
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 
+	// Pool makes the scores of searches in several indexes compare: each hands in what it found so far, and gets what all did, three times at
+	// most (see Pool). Nil: nobody else is asked.
+	Pool func(Pool) Pool
+
 	// Embed returns the vector that a model makes of the question, or none. It is called once,
 	// beside the search, and only where passages have vectors of that model. Nil: there is
 	// nobody to ask.
@@ -60,6 +64,7 @@ type Hit struct {
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as
 	Weak      bool     // little speaks for it, nor for any other
+	Best      float64  // the score of the best session that answers, in whichever index; 0 where none does, or hits are not judged
 	Memory    bool     // it is a memory
 }
 
@@ -113,16 +118,20 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) (Answer
 	}
 	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
-	if err == nil {
-		var long bool
-		if q, long = s.gist(q, found); !long {
-			q, found, err = s.guess(ctx, q, found)
-		}
-	}
 	if err != nil {
 		return Answer{}, err
 	}
-	scored, err := s.index.Score(q, found.lists)
+	others, err := s.counts(q, found, opt)
+	if err != nil {
+		return Answer{}, fmt.Errorf("search: %w", damaged(err))
+	}
+	gist, long := s.gist(q, found)
+	if q = gist; !long {
+		if q, found, err = s.guess(ctx, q, found, others); err != nil {
+			return Answer{}, err
+		}
+	}
+	scored, err := s.index.Score(q, found.lists, others)
 	if err != nil {
 		return Answer{}, fmt.Errorf("search: %w", damaged(err))
 	}

@@ -1,12 +1,12 @@
 // Command rank measures how well search ranks: it indexes a folder's corpus and writes, for
 // each query of a file, the ten best documents.
 //
-//	go run ./tests/rank CORPUS_DIR QUERIES_FILE OUT.tsv
+//	go run ./tests/rank [--together] CORPUS_DIR QUERIES_FILE OUT.tsv
 //
 // The corpus is CORPUS_DIR/corpus.jsonl or corpus.jsonl.gz, a document a line; the run is a
 // line "qid<TAB>rank<TAB>doc<TAB>score" for each result, without any threshold. Documents and
 // queries may carry a group: then each group is an index of its own, and a query is searched in
-// its group. Every field but doc, role and text may be missing or null.
+// its group; --together asks it of all groups at once. Every field but doc, role and text may be missing or null.
 package main
 
 import (
@@ -19,19 +19,24 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: rank CORPUS_DIR QUERIES_FILE OUT.tsv")
+	args := os.Args[1:]
+	together := len(args) > 0 && args[0] == "--together"
+	if together {
+		args = args[1:]
+	}
+	if len(args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: rank [--together] CORPUS_DIR QUERIES_FILE OUT.tsv")
 		os.Exit(2)
 	}
-	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := run(context.Background(), args[0], args[1], args[2], together); err != nil {
 		fmt.Fprintln(os.Stderr, "rank:", err)
 		os.Exit(1)
 	}
 }
 
 // run writes to out what the queries find.
-func run(ctx context.Context, dir, queries, out string) error {
-	runs, err := rank(ctx, dir, model.New(), queries)
+func run(ctx context.Context, dir, queries, out string, together bool) error {
+	runs, err := rank(ctx, dir, model.New(), together, queries)
 	if err != nil {
 		return err
 	}

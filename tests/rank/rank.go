@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
@@ -10,10 +11,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -51,9 +55,9 @@ type result struct {
 	Score float64
 }
 
-// rank indexes the corpus, an index for each group, and asks the questions of some files, with or without the model that is built in. It
-// returns a run for each of them.
-func rank(ctx context.Context, dir string, m *model.Model, queries ...string) ([][]result, error) {
+// rank indexes the corpus, an index for each group, and asks the questions of some files, each of its group or of all of them together, with or
+// without the model that is built in. It returns a run for each file.
+func rank(ctx context.Context, dir string, m *model.Model, together bool, queries ...string) ([][]result, error) {
 	groups := make(map[string][]document)
 	err := eachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
 	if err != nil {
@@ -74,14 +78,22 @@ func rank(ctx context.Context, dir string, m *model.Model, queries ...string) ([
 		}
 	}
 	runs := make([][]result, len(queries))
+	note := func(found []result) {
+		for _, r := range found {
+			runs[r.file] = append(runs[r.file], r)
+		}
+	}
+	if together {
+		found, err := rankTogether(ctx, m, groups, slices.Concat(slices.Collect(maps.Values(asked))...))
+		note(found)
+		return runs, err
+	}
 	for _, g := range order {
 		found, err := rankGroup(ctx, m, groups[g], asked[g])
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range found {
-			runs[r.file] = append(runs[r.file], r)
-		}
+		note(found)
 	}
 	return runs, nil
 }
@@ -119,51 +131,131 @@ func eachLine[T any](path string, f func(T)) error {
 	}
 }
 
-// rankGroup keeps docs in a ledger of their own, the way captured sessions go, and asks qs of
-// its index.
+// rankGroup asks qs of an index of docs.
 func rankGroup(ctx context.Context, weights *model.Model, docs []document, qs []question) (out []result, err error) {
+	x, err := openIndex(ctx, weights, docs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, x.close()) }()
+	for _, q := range qs {
+		found, err := x.ask(ctx, q, options(weights))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// rankTogether asks qs of an index of each group at once.
+func rankTogether(ctx context.Context, weights *model.Model, groups map[string][]document, qs []question) (out []result, err error) {
+	var all []*index
+	defer func() {
+		for _, x := range all {
+			err = errors.Join(err, x.close())
+		}
+	}()
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		x, err := openIndex(ctx, weights, groups[name])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	for _, q := range qs {
+		found, err := askTogether(ctx, all, q, options(weights))
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range found[:min(depth, len(found))] {
+			r.Rank = i + 1
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// askTogether asks all indexes at once. The best result of any comes first.
+func askTogether(ctx context.Context, all []*index, q question, opt search.Options) ([]result, error) {
+	exchange := search.NewExchange(len(all))
+	opt.Pool = exchange.Give
+	found, failed := make([][]result, len(all)), make([]error, len(all))
+	var beside sync.WaitGroup
+	for i, x := range all {
+		beside.Go(func() {
+			defer exchange.Leave()
+			found[i], failed[i] = x.ask(ctx, q, opt)
+		})
+	}
+	beside.Wait()
+	out := slices.Concat(found...)
+	slices.SortStableFunc(out, func(a, b result) int { return cmp.Compare(b.Score, a.Score) })
+	return out, errors.Join(failed...)
+}
+
+func options(weights *model.Model) search.Options {
+	opt := search.Options{K: depth, Weak: true}
+	if weights != nil {
+		opt.Embed = func(_ context.Context, _, text string) []float32 { return vectors(weights, []string{text})[0] }
+	}
+	return opt
+}
+
+// index is one of some documents.
+type index struct {
+	*search.Searcher
+	names map[string]string // of documents, by session
+	close func() error
+}
+
+// openIndex keeps docs in a ledger of their own, the way captured sessions go, and opens its index.
+func openIndex(ctx context.Context, weights *model.Model, docs []document) (x *index, err error) {
 	dir, err := os.MkdirTemp("", "rekal-rank")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	remove := func() error { return os.RemoveAll(dir) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, remove())
+		}
+	}()
 	repo, err := newRepository(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer repo.Close()
 	names, err := keep(ctx, repo, docs)
 	if err != nil {
 		return nil, err
 	}
 	m := &materialize.Materializer{Repo: repo, Dir: dir, Now: time.Now, Warn: func(e error) { err = errors.Join(err, e) }}
-	opt := search.Options{K: depth, Weak: true}
 	if weights != nil {
-		opt.Embed = func(_ context.Context, _, text string) []float32 { return vectors(weights, []string{text})[0] }
 		document := func(_ context.Context, texts []string) ([][]float32, error) { return vectors(weights, texts), nil }
 		if err := m.Embed(ctx, search.Embedder{Model: model.Name, Batch: 64, Vectors: document}); err != nil {
 			return nil, err
 		}
 	}
-	index, openErr := m.Open(ctx)
+	tables, openErr := m.Open(ctx)
 	if err := errors.Join(err, openErr); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, index.Close()) }()
-	s, err := search.Open(ctx, index.DB)
+	s, err := search.Open(ctx, tables.DB)
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range qs {
-		answer, err := s.Search(ctx, q.Query, opt)
-		if err != nil {
-			return nil, err
-		}
-		for i, h := range answer.Hits {
-			out = append(out, result{q, i + 1, names[h.Session], h.Score})
-		}
+	return &index{s, names, func() error {
+		repo.Close()
+		return errors.Join(tables.Close(), remove())
+	}}, nil
+}
+
+func (x *index) ask(ctx context.Context, q question, opt search.Options) (out []result, err error) {
+	answer, err := x.Search(ctx, q.Query, opt)
+	for i, h := range answer.Hits {
+		out = append(out, result{q, i + 1, x.names[h.Session], h.Score})
 	}
-	return out, nil
+	return out, err
 }
 
 func vectors(m *model.Model, texts []string) [][]float32 {

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -63,7 +65,7 @@ func checkSets(t *testing.T, dir string, m *model.Model, sets []set) {
 	for _, s := range sets {
 		queries = append(queries, filepath.Join(dir, "queries"+s.suffix+".jsonl"))
 	}
-	runs, err := rank(t.Context(), dir, m, queries...)
+	runs, err := rank(t.Context(), dir, m, false, queries...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func TestRankAnyFolder(t *testing.T) {
 {"qid":"q4","query":"alpha","group":"nowhere"}
 `)
 	out := filepath.Join(dir, "run.tsv")
-	if err := run(context.Background(), dir, queries, out); err != nil {
+	if err := run(context.Background(), dir, queries, out, false); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(out)
@@ -159,5 +161,40 @@ func TestRankAnyFolder(t *testing.T) {
 	want := "q1\t1\tb q1\t2\ta q2\t1\ta"
 	if s := strings.Join(lines, " "); s != want {
 		t.Errorf("run = %q, want %q", s, want)
+	}
+}
+
+// TestTogether splits the project's own corpus into four, which are asked at once: hardly less is found than in one. Measured: subjects 0.9563,
+// keywords 0.9367; by the scores that each has alone 0.9303.
+func TestTogether(t *testing.T) {
+	dir := filepath.Join(harness.Root(t), "tests/testdata/ranking")
+	split := t.TempDir()
+	for _, name := range []string{"corpus.jsonl", "queries.jsonl", "queries_kw.jsonl"} {
+		out, err := os.Create(filepath.Join(split, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		err = eachLine(filepath.Join(dir, name), func(line map[string]any) {
+			line["group"] = string(rune('a' + n%4))
+			n++
+			if err := json.NewEncoder(out).Encode(line); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if err := errors.Join(err, out.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := rank(t.Context(), split, nil, true, filepath.Join(split, "queries.jsonl"), filepath.Join(split, "queries_kw.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, suffix := range []string{"", "_kw"} {
+		got := ndcg(runs[i], readQrels(t, filepath.Join(dir, "qrels"+suffix+".tsv")))
+		t.Logf("nDCG@10 of queries%s = %.4f", suffix, got)
+		if floor := 0.93; got < floor {
+			t.Errorf("nDCG@10 of queries%s = %.4f, below %.3f", suffix, got, floor)
+		}
 	}
 }

@@ -154,7 +154,7 @@ func TestScorePrefersMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scored, err := x.Score(query.Parse("alpha beta"), lists(t, b))
+	scored, err := x.Score(query.Parse("alpha beta"), lists(t, b), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestScoreLeavesOutCommonTerms(t *testing.T) {
 		{"parser needle", [3]bool{false, false, true}},
 		{"parser nowhere", [3]bool{true, true, true}},
 	} {
-		scored, err := x.Score(query.Parse(tt.query), all)
+		scored, err := x.Score(query.Parse(tt.query), all, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

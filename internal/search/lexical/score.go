@@ -67,10 +67,12 @@ func (l Lists) Put(term string, run, runs int, postings *List) {
 	l[term][run] = postings
 }
 
-// Score scores the sessions that hold a term of q: one that is no function word, where q has such.
-func (x *Index) Score(q query.Query, lists Lists) (Scored, error) {
+// Score scores the sessions that hold a term of q: one that is no function word, where q has such. A term that others counted, too, weighs
+// what all of them say; nil: this index stands alone.
+func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error) {
 	s := scorer{
 		Index:   x,
+		others:  others,
 		units:   x.perUnit(q, lists),
 		session: make([]float64, len(x.Sessions)),
 		Scored:  Scored{Matches: make([]Match, len(x.Sessions))},
@@ -112,6 +114,7 @@ func (x *Index) perUnit(q query.Query, lists Lists) []float32 {
 // content gives bit-equal sums.
 type scorer struct {
 	*Index
+	others  *Counts
 	units   []float32 // BM25 of a unit by words
 	pairs   []float32 // BM25 of a unit by pairs; nil without pairs
 	session []float64 // BM25 of a session as a whole
@@ -165,25 +168,38 @@ func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
 		return 0, err
 	}
 	rare := false
+	weights := make([]float64, len(terms))
 	for i, t := range terms {
-		norm += idf(s.n, dfs[i])
+		weights[i] = s.unitWeight(t.Text, dfs[i])
+		norm += weights[i]
 		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
 	}
 	if q.Full > 0 && len(terms) > q.Full {
 		norm = 0
-		for _, df := range slices.Sorted(slices.Values(dfs))[:q.Full] {
-			norm += idf(s.n, df)
+		for i, weight := range slices.Backward(slices.Sorted(slices.Values(weights))) {
+			if i < len(terms)-q.Full {
+				break
+			}
+			norm += weight
 		}
 	}
 	for i, t := range terms {
 		if rare && s.common(dfs[i]) {
 			continue
 		}
-		if err := s.term(t, lists[t.Text], idf(s.n, dfs[i])); err != nil {
+		if err := s.term(t, lists[t.Text], weights[i]); err != nil {
 			return 0, err
 		}
 	}
 	return norm, nil
+}
+
+// unitWeight is the idf of a term that so many units hold.
+func (s *scorer) unitWeight(term string, df int) float64 {
+	if all, ok := s.others.of(term); ok {
+		return idf(s.others.Units, all.Units)
+	}
+	return idf(s.n, df)
 }
 
 // count returns the df of terms, and notes which words stand nowhere.
@@ -198,8 +214,10 @@ func (s *scorer) count(terms []query.Term, lists Lists) (dfs []int, err error) {
 		if t.Word == "" {
 			continue
 		}
-		if dfs[i]+titles > 0 && (t.Like == 0 || t.Like >= meant) {
-			all += idf(s.n, dfs[i])
+		weight := s.unitWeight(t.Text, dfs[i])
+		elsewhere, _ := s.others.of(t.Text)
+		if dfs[i]+titles+elsewhere.Sessions > 0 && (t.Like == 0 || t.Like >= meant) {
+			all += weight
 			continue
 		}
 		all, missed = all+idf(s.n, 0), missed+idf(s.n, 0)
@@ -226,7 +244,7 @@ func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
 			return err
 		}
 	}
-	s.wholes(found, earned)
+	s.wholes(t.Text, found, earned)
 	return nil
 }
 
@@ -328,8 +346,11 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 
 // wholes adds the scores of whole sessions for the term at hand, of which only the share earned
 // counts, and forgets its counts.
-func (s *scorer) wholes(found []int32, earned float64) {
+func (s *scorer) wholes(term string, found []int32, earned float64) {
 	weight := earned * idf(s.sessions, len(found))
+	if all, ok := s.others.of(term); ok {
+		weight = earned * idf(s.others.Sessions, all.Sessions)
+	}
 	average := mean(s.total, s.sessions)
 	for _, n := range found {
 		s.session[n] += weight * bm25(float64(s.tf[n]), float64(s.length[n])/average, sessionK1, sessionB)

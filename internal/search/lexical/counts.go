@@ -1,0 +1,89 @@
+package lexical
+
+import (
+	"github.com/git-rekal/git-rekal/internal/search/block"
+	"github.com/git-rekal/git-rekal/internal/search/query"
+)
+
+// Counts say how rare the terms of a question are. Those of several indexes add up, and then their scores compare. A term that nobody holds is
+// in none.
+type Counts struct {
+	Units    float64 // live ones that are no titles
+	Sessions float64 // live ones
+	Terms    map[string]Count
+}
+
+// Count is how much of an index holds a term.
+type Count struct {
+	Units    int // that are no titles
+	Sessions int
+}
+
+// Add adds the counts of another index.
+func (c *Counts) Add(other Counts) {
+	c.Units, c.Sessions = c.Units+other.Units, c.Sessions+other.Sessions
+	for term, n := range other.Terms {
+		if c.Terms == nil {
+			c.Terms = map[string]Count{}
+		}
+		sum := c.Terms[term]
+		c.Terms[term] = Count{sum.Units + n.Units, sum.Sessions + n.Sessions}
+	}
+}
+
+// of is the count of a term; none where nobody counted it.
+func (c *Counts) of(term string) (Count, bool) {
+	if c == nil {
+		return Count{}, false
+	}
+	n, ok := c.Terms[term]
+	return n, ok
+}
+
+// Holds reports whether a term was counted.
+func (c *Counts) Holds(term string) bool {
+	_, ok := c.of(term)
+	return ok
+}
+
+// Count counts the terms of q.
+func (x *Index) Count(q query.Query, lists Lists) (Counts, error) {
+	out := Counts{Units: x.n, Sessions: x.sessions, Terms: make(map[string]Count)}
+	for _, t := range q.Terms {
+		n, err := x.countTerm(lists[t.Text])
+		if err != nil {
+			return Counts{}, err
+		}
+		if n != (Count{}) {
+			out.Terms[t.Text] = n
+		}
+	}
+	return out, nil
+}
+
+func (x *Index) countTerm(lists []*List) (n Count, err error) {
+	counted := make(map[int32]bool)
+	for run, l := range lists {
+		if l == nil {
+			continue
+		}
+		at, c := x.parts(run), l.walk()
+		for c.next() {
+			p := at.find(c.unit)
+			if x.dead[p.Session] || x.replaced[run][at.at] {
+				continue
+			}
+			if p.Kind != Title {
+				n.Units++
+			}
+			if !counted[p.Session] {
+				counted[p.Session] = true
+				n.Sessions++
+			}
+		}
+		if c.bad {
+			return Count{}, block.ErrFormat
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,85 @@
+package search
+
+import (
+	"sync"
+
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
+	"github.com/git-rekal/git-rekal/internal/search/query"
+)
+
+// Pool is what searches of several indexes tell each other of one question, so that each scores as if all were one index: how rare words are, by
+// which score words are scarce, and what a strong answer is. What a search knows nothing of yet is zero.
+type Pool struct {
+	Counts  lexical.Counts // summed up
+	Lexical float64        // the best score by words
+	Strong  float64        // the best score of a session that answers; 0 where none does
+}
+
+// add takes in what another search found.
+func (p *Pool) add(other Pool) {
+	p.Counts.Add(other.Counts)
+	p.Lexical, p.Strong = max(p.Lexical, other.Lexical), max(p.Strong, other.Strong)
+}
+
+// Exchange brings searches together, each in a goroutine of its own. Each calls Give as its Options.Pool, and Leave once, when it will
+// give nothing more.
+type Exchange struct {
+	mu      sync.Mutex
+	members int // that have not left
+	given   Pool
+	waiting []chan Pool
+}
+
+// NewExchange is one between so many searches.
+func NewExchange(members int) *Exchange { return &Exchange{members: members} }
+
+// Give hands in what one search found, and returns what all found, once each of the others gave something, too, or left.
+func (x *Exchange) Give(p Pool) Pool {
+	all := make(chan Pool, 1)
+	x.mu.Lock()
+	x.given.add(p)
+	x.waiting = append(x.waiting, all)
+	x.deal()
+	x.mu.Unlock()
+	return <-all
+}
+
+// Leave ends the part of one search.
+func (x *Exchange) Leave() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.members--
+	x.deal()
+}
+
+// deal gives the sum to all who wait, if nobody is missing. Nobody changes it any more.
+func (x *Exchange) deal() {
+	if len(x.waiting) < x.members {
+		return
+	}
+	for _, to := range x.waiting {
+		to <- x.given
+	}
+	x.given, x.waiting = Pool{}, nil
+}
+
+// pool is Pool, or what the search alone found.
+func (o Options) pool(p Pool) Pool {
+	if o.Pool == nil {
+		return p
+	}
+	return o.Pool(p)
+}
+
+// counts are those of all indexes that are asked; nil where this one stands alone.
+func (s *Searcher) counts(q query.Query, f *fetched, opt Options) (*lexical.Counts, error) {
+	if opt.Pool == nil {
+		return nil, nil //nolint:nilnil // nil is how the scores of one index are asked for
+	}
+	own, err := s.index.Count(q, f.lists)
+	if err != nil {
+		return nil, err
+	}
+	all := opt.Pool(Pool{Counts: own}).Counts
+	return &all, nil
+}
