@@ -573,10 +573,13 @@ func (g *collector) idOf(source, nativeID string) string {
 	return ""
 }
 
-// renumber puts a read's turns and tool calls, counted from 0, behind what is known.
+// renumber puts a read's turns, tool calls and counts, numbered from 0, behind what is known.
 func renumber(s session.Session, turns, tools int) session.Session {
 	s.FirstTurn, s.FirstTool = turns, tools
-	s.Turns, s.ToolCalls = slices.Clone(s.Turns), slices.Clone(s.ToolCalls)
+	s.Turns, s.ToolCalls, s.Usage = slices.Clone(s.Turns), slices.Clone(s.ToolCalls), slices.Clone(s.Usage)
+	for i := range s.Usage {
+		s.Usage[i].Turn += turns
+	}
 	for i := range s.Turns {
 		s.Turns[i].Index = turns + i
 	}

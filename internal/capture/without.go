@@ -86,7 +86,16 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 			p.Outputs[i].Turn = at[n]
 		}
 	}
-	p.Turns, p.ToolCalls = turns, calls
+	usage := p.Usage[:0:0]
+	for _, u := range p.Usage {
+		if i := min(u.Turn, len(p.Turns)-1); !quiet[i+1] {
+			if i >= 0 {
+				u.Turn = at[i]
+			}
+			usage = append(usage, u)
+		}
+	}
+	p.Turns, p.ToolCalls, p.Usage = turns, calls, usage
 	if w.overlaps(last, until) { // a title that the agent gave may speak of it
 		w.retitle(p)
 	}

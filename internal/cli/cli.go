@@ -79,7 +79,7 @@ COMMANDS
 	app.root = root
 	help := newHelpCmd(app)
 	root.AddCommand(
-		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newResumeCmd(app),
+		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app), newResumeCmd(app),
 		newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
 		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newSyncCmd(app), newPushCmd(app), newImportCmd(app), newExportCmd(app),
 		newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app), newMcpCmd(app), newLspCmd(app),

@@ -251,6 +251,12 @@ Whether records are also made of what agents' shells printed. Default true.
 rekal.mcp.write::
 Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
 
+rekal.price.MODEL.input, and output, cacheRead, cacheWrite::
+What a million such tokens of a model cost, for "stats". MODEL may be a glob.
+
+rekal.stats.authors::
+Whether "stats" may show all authors. Default false: yourself only.
+
 rekal.embed::
 What makes vectors of meaning: "builtin" (the default), "off", or the address of an embedding server with OpenAI's protocol (Ollama, llama.cpp).
 

@@ -42,7 +42,7 @@ reads on at "content_next": substr(content, N, 20000). ID may be a prefix of at 
   git rekal query --session 01KJW4MN --role human
   git rekal query --session 01KJW4MN --offset 12 --limit 5
 
-With SQL it runs one read-only SELECT on data.db, and prints one JSON object a row. Tables: sessions, turns, tool_calls, checkpoints,
+With SQL it runs one read-only SELECT on data.db, and prints one JSON object a row. Tables: sessions, turns, tool_calls, usage, checkpoints,
 files_touched, checkpoint_sessions, memories, and purged (the IDs of hidden items, which the other tables still hold). --index uses
 index.db. The statement reads no files and no network. It stops after --timeout, above 16 MB of answer, or if it needs too much memory.
 

@@ -31,7 +31,10 @@ type Config struct {
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
 	Embed    Embed  // what makes vectors of meaning
 	Records  Records
+	Prices   Prices
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
+
+	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
@@ -135,6 +138,7 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	}
 	c, err := parse(conf, env)
 	c.Git = all
+	c.prices(conf)
 	c.several(all, env, "redact.allow", c.allow)
 	c.several(all, env, "exclude", c.exclude)
 	c.several(all, env, "ignore", c.ignore)
@@ -250,7 +254,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"),
+		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"), StatsOfAuthors: r.is("stats.authors", false),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {
@@ -290,10 +294,13 @@ func (r *reader) fault(key, v, what string) {
 }
 
 // on is a boolean that is true where nobody said.
-func (r *reader) on(key string) bool {
+func (r *reader) on(key string) bool { return r.is(key, true) }
+
+// is is a boolean with what it is where nobody said.
+func (r *reader) is(key string, unsaid bool) bool {
 	v, ok := r.value(key)
 	if !ok {
-		return true
+		return unsaid
 	}
 	on, ok := parseBool(v)
 	if !ok {

@@ -99,6 +99,18 @@ func TestRead(t *testing.T) {
 		{name: "no vectors", conf: "[rekal]\nembed = off\n", want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
 		{name: "no vectors, by an empty value", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED="}, want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
 		{name: "the model that is built in", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=builtin"}, want: config.Config{Enabled: true, Autopush: true}},
+		{
+			name: "prices", conf: "[rekal \"price.claude-*\"]\ninput = 5\ncacheRead = .5\n[rekal \"price.gpt-5.4\"]\noutput = 10\n",
+			want: config.Config{Enabled: true, Autopush: true, Prices: config.Prices{"claude-*": {Input: 5, CacheRead: .5}, "gpt-5.4": {Output: 10}}},
+		},
+		{
+			name: "prices that are none stop nothing", conf: "[rekal \"price.m\"]\ninput = five\nsum = 5\n[rekal \"price\"]\ninput = 5\n",
+			want: config.Config{Enabled: true, Autopush: true, Prices: config.Prices{}, Faults: []*config.Fault{
+				{Key: "rekal.price.input", Value: "5", What: "is for no model: rekal.price.MODEL.input, where MODEL may be a glob"},
+				{Key: "rekal.price.m.input", Value: "five", What: "is no price of a million tokens, such as 15 or 0.3"},
+				{Key: "rekal.price.m.sum", Value: "5", What: `is for "sum", which is none of input, output, cacheRead, cacheWrite`},
+			}},
+		},
 		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

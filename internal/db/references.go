@@ -9,6 +9,7 @@ import (
 var references = map[string]string{ //nolint:gochecknoglobals // a table
 	"turns without a session":                  missing("session", "turns", "facets", "session"),
 	"tool calls without a session":             missing("session", "tool_calls", "sessions", "id"),
+	"usage without a session":                  missing("session", "usage", "sessions", "id"),
 	"checkpoint_sessions without a session":    missing("session", "checkpoint_sessions", "sessions", "id"),
 	"checkpoint_sessions without a checkpoint": missing("checkpoint", "checkpoint_sessions", "checkpoints", "id"),
 	"files without a checkpoint":               missing("checkpoint", "checkpoint_files", "checkpoints", "id"),

@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 9
+const Version = 10
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
@@ -24,6 +24,10 @@ CREATE UNIQUE INDEX turn ON turns (session, i);
 CREATE TABLE tool_calls (
     session TEXT NOT NULL, i INTEGER NOT NULL, turn INTEGER NOT NULL, ts INTEGER, tool TEXT NOT NULL, act TEXT, path TEXT, cmd TEXT,
     failed INTEGER NOT NULL, exit INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, i)) WITHOUT ROWID;
+CREATE TABLE usage (
+    session TEXT NOT NULL, request TEXT NOT NULL, turn INTEGER NOT NULL, ts INTEGER, checkpoint TEXT NOT NULL, model TEXT NOT NULL,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cost REAL NOT NULL,
+    PRIMARY KEY (session, request)) WITHOUT ROWID;
 CREATE TABLE checkpoints (
     id TEXT PRIMARY KEY, sha TEXT NOT NULL, branch TEXT NOT NULL, email TEXT NOT NULL, ts INTEGER NOT NULL,
     actor_type TEXT NOT NULL, agent_id TEXT, patch_id TEXT, via TEXT) WITHOUT ROWID;

@@ -233,6 +233,9 @@ func (t *taken) removeTexts(of *removedItem, s *session.Session) {
 	if of.all && s.Branch+s.Model != "" {
 		s.Branch, s.Model, changed = "", "", true
 	}
+	if of.all && len(s.Usage) > 0 {
+		s.Usage, changed = nil, true
+	}
 	t.session, t.changed = t.session || changed, t.changed || changed
 }
 

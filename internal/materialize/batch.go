@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ type batch struct {
 	loaded   map[string]bool                  // sessions of which all that the tables hold is in named
 	memories map[string]db.MemoryRow          // those that the batch names
 	parts    []session.Session                // what to append, in ledger order, numbered as it will stand
+	usage    []db.UsageRow                    // what their requests took
 	saved    []db.MemoryRow                   // memories to append
 	indexed  []session.Session                // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
@@ -185,6 +187,10 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
+	for _, u := range p.Usage {
+		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again
+		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
+	}
 	for _, c := range p.ToolCalls {
 		if path := c.Edited(); path != "" && e.Checkpoint != nil { // an import is behind the commits that took its edits
 			b.edit(p.ID, path)
@@ -319,6 +325,7 @@ func (b *batch) append(ctx context.Context) error {
 		func() error { return b.tx.ReplaceSessions(ctx, rows) },
 		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
 		func() error { return b.tx.AppendTools(ctx, b.parts) },
+		func() error { return b.tx.AppendUsage(ctx, b.usage) },
 		func() error { return b.tx.ReplacePending(ctx, b.pending) },
 		func() error { return b.tx.AppendMemories(ctx, b.saved) },
 		func() error { return b.tx.AppendDangling(ctx, b.dangling) },

@@ -216,6 +216,9 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		at = place{session: s.ID, turn: -1}
 		add(InBranch, &s.Branch)
 		add(InModel, &s.Model)
+		for j := range s.Usage {
+			add(InModel, &s.Usage[j].Model)
+		}
 		prompt := session.TitleTurn(s.Turns)
 		isMade := s.Title != "" && prompt >= 0 && s.Title == session.PromptTitle(s.Turns[prompt].Content)
 		if at.in = InTitle; !isMade {
@@ -286,6 +289,7 @@ func clone(e session.Entry) session.Entry {
 		s := &e.Sessions[i]
 		s.Turns = slices.Clone(s.Turns)
 		s.ToolCalls = slices.Clone(s.ToolCalls)
+		s.Usage = slices.Clone(s.Usage)
 	}
 	e.Memories, e.Wrote = slices.Clone(e.Memories), slices.Clone(e.Wrote)
 	return e

@@ -26,6 +26,8 @@ const (
 var (
 	sha    = lazy.Expr(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
 	change = lazy.Expr(`^[A-Z]$`)
+
+	request = lazy.Expr(`^[0-9a-f]{8}$`)
 )
 
 // field is a value with its key.

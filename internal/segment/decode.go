@@ -57,7 +57,7 @@ func (d *decoder) passes(kind string) bool {
 	switch kind {
 	case "session":
 		return false
-	case "turn", "tool":
+	case "turn", "tool", "usage":
 		n := len(d.e.Sessions)
 		return d.only != "" && n > 0 && d.e.Sessions[n-1].ID != d.only
 	}
@@ -82,6 +82,8 @@ func (d *decoder) line(b []byte) error {
 		return read(d, b, d.turn)
 	case "tool":
 		return read(d, b, d.tool)
+	case "usage":
+		return read(d, b, d.usage)
 	case "memory":
 		return read(d, b, d.memory)
 	case "purge":
@@ -198,7 +200,7 @@ func (d *decoder) session(s session.Session) error {
 // current is the session that turns and calls belong to.
 func (d *decoder) current() (*session.Session, error) {
 	if len(d.e.Sessions) == 0 {
-		return nil, errors.New("a turn or tool without a session")
+		return nil, errors.New("a turn, tool or usage without a session")
 	}
 	return &d.e.Sessions[len(d.e.Sessions)-1], nil
 }
@@ -232,6 +234,26 @@ func (d *decoder) tool(c session.ToolCall) error {
 	c.Act = cmp.Or(c.Act, impliedAct(c.Tool))
 	s.ToolCalls = append(s.ToolCalls, c)
 	return cmp.Or(checkNames(field{"tool", c.Tool}, field{"act", c.Act}), checkToolPath(c.Path), checkText("cmd", c.Cmd, maxLine))
+}
+
+func (d *decoder) usage(u session.Usage) error {
+	s, err := d.current()
+	if err != nil {
+		return err
+	}
+	if !request.MatchString(u.Request) || u.Turn < -1 || u.Turn >= s.FirstTurn+len(s.Turns) {
+		return fmt.Errorf("usage of request %.100q, turn %d", u.Request, u.Turn)
+	}
+	for _, n := range []int64{u.Input, u.Output, u.CacheRead, u.CacheWrite} {
+		if n < 0 || n > session.MaxTokens {
+			return fmt.Errorf("usage of request %s: %d tokens", u.Request, n)
+		}
+	}
+	if !(u.Cost >= 0 && u.Cost <= session.MaxCost) {
+		return fmt.Errorf("usage of request %s: a cost of %g", u.Request, u.Cost)
+	}
+	s.Usage = append(s.Usage, u)
+	return checkNames(field{"model", u.Model})
 }
 
 // impliedAct is what a call does whose record does not say it. Before records said it there was one agent, whose editing tools

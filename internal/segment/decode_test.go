@@ -21,6 +21,7 @@ const (
 	sessionOK    = `{"t":"session","id":"` + idA + `","source":"s","native_id":"n","actor_type":"human","bytes":0,"first_turn":2,"first_tool":1}`
 	turnOK       = `{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"x"}`
 	toolOK       = `{"t":"tool","i":1,"turn":1,"tool":"Read"}`
+	usageOK      = `{"t":"usage","request":"5f0c21d9","turn":1,"model":"m","input":3,"cost":0.5}`
 	fileOK       = `{"t":"file","path":"p","change":"A"}`
 	linkOK       = `{"t":"link","session":"` + idA + `"}`
 	memoryOK     = `{"t":"memory","id":"` + idA + `","content":"x","ts":""}`
@@ -32,7 +33,7 @@ const (
 )
 
 func TestDecodeAcceptsTheLinesThatTheTableBends(t *testing.T) {
-	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK, removedOK}
+	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, usageOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK, removedOK}
 	if _, err := Decode([]byte(strings.Join(all, "\n") + "\n")); err != nil {
 		t.Error(err)
 	}
@@ -55,7 +56,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"not JSON", []string{`hello`}, "invalid character"},
 		{"an empty line", []string{``}, "unexpected EOF"},
-		{"an array", []string{`[]`}, "cannot unmarshal"},
+		{"an array", []string{`[]`}, "unmarshal JSON"},
 		{"two records on a line", []string{turnOK + turnOK}, "after top-level value"},
 		{"something behind a record", []string{scrubOK + " x"}, "after top-level value"},
 		{"a kind that stands twice", []string{sessionOK, bent(turnOK, `"turn"`, `"tool","t":"turn"`)}, "duplicate"},
@@ -65,12 +66,12 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a kind that is no word", []string{`{"t":"Turn"}`}, `kind "Turn"`},
 		{"an unknown kind, and more behind it", []string{`{"t":"turns"} x`}, "after top-level value"},
 		{"an unknown kind that is cut off", []string{`{"t":"turns","x":[`}, "unexpected"},
-		{"an unknown key, and what is wrong", []string{bent(purgeOK, `"n":1`, `"why":"x","n":"1"`)}, "cannot unmarshal JSON string"},
+		{"an unknown key, and what is wrong", []string{bent(purgeOK, `"n":1`, `"why":"x","n":"1"`)}, "unmarshal JSON string"},
 		{"a need of no version", []string{`{"t":"needs","version":""}`}, "no version"},
 		{"a need in colour", []string{`{"t":"needs","version":"\u001b[31m"}`}, "control characters"},
-		{"a number for a text", []string{bent(scrubOK, `"s"`, `7`)}, "cannot unmarshal JSON number"},
-		{"a fraction for a number", []string{bent(purgeOK, `"n":1`, `"n":1.5`)}, "cannot unmarshal JSON number"},
-		{"a number out of range", []string{bent(purgeOK, `"n":1`, `"n":99999999999999999999`)}, "cannot unmarshal JSON number"},
+		{"a number for a text", []string{bent(scrubOK, `"s"`, `7`)}, "unmarshal JSON number"},
+		{"a fraction for a number", []string{bent(purgeOK, `"n":1`, `"n":1.5`)}, "unmarshal JSON number"},
+		{"a number out of range", []string{bent(purgeOK, `"n":1`, `"n":99999999999999999999`)}, "unmarshal JSON number"},
 
 		{"a second checkpoint", []string{checkpointOK, checkpointOK}, "a second checkpoint"},
 		{"a checkpoint of no commit", []string{bent(checkpointOK, hex, "")}, "git_sha"},
@@ -139,22 +140,30 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a command with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"\u0000"`)}, "cmd holds NUL"},
 		{"a command without end", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"`+strings.Repeat("x", maxLine+1)+`"`)}, "cmd of 16385 bytes"},
 		{"what is deeply nested", []string{bent(scrubOK, `"s"`, strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000))}, "exceeded max depth"},
-		{"a number of many digits", []string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))}, "cannot unmarshal JSON number"},
+		{"a number of many digits", []string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))}, "unmarshal JSON number"},
 		{"a kind without end", []string{`{"t":"` + strings.Repeat("x", 100_000) + `"}`}, "kind"},
 		{"deep nesting in an unknown kind", []string{`{"t":"x","x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`}, "exceeded max depth"},
 		{"an ID without end", []string{bent(purgeOK, idA, strings.Repeat("x", 100_000))}, "ID"},
 
-		{"a turn of no session", []string{turnOK}, "a turn or tool without a session"},
+		{"a turn of no session", []string{turnOK}, "a turn, tool or usage without a session"},
 		{"a turn twice", []string{sessionOK, turnOK, turnOK}, "turn 2 where 3 follows"},
 		{"a turn left out", []string{sessionOK, bent(turnOK, `"i":2`, `"i":3`)}, "turn 3 where 2 follows"},
 		{"a turn's role", []string{sessionOK, bent(turnOK, `"human"`, `"a system"`)}, `role "a system"`},
 		{"a cursor without end", []string{bent(sessionOK, `"bytes"`, `"cursor":"`+strings.Repeat("x", maxCursor+1)+`","bytes"`)}, "cursor of 4097 bytes"},
 		{"a turn's time", []string{sessionOK, bent(turnOK, `09:41`, `25:41`)}, "time"},
-		{"a tool of no session", []string{toolOK}, "a turn or tool without a session"},
+		{"a tool of no session", []string{toolOK}, "a turn, tool or usage without a session"},
 		{"a tool left out", []string{sessionOK, bent(toolOK, `"i":1`, `"i":2`)}, "tool 2 where 1 follows"},
 		{"a tool without a name", []string{sessionOK, bent(toolOK, `"Read"`, `""`)}, `name ""`},
 		{"a tool behind a turn to come", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":2`)}, "turn 2"},
 		{"a tool behind turn -2", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":-2`)}, "turn -2"},
+
+		{"a count of no session", []string{usageOK}, "a turn, tool or usage without a session"},
+		{"a count of no request", []string{sessionOK, bent(usageOK, "5f0c21d9", "x")}, `request "x"`},
+		{"a count behind a turn to come", []string{sessionOK, bent(usageOK, `"turn":1`, `"turn":2`)}, "turn 2"},
+		{"a count below zero", []string{sessionOK, bent(usageOK, `"input":3`, `"input":-3`)}, "-3 tokens"},
+		{"a count without end", []string{sessionOK, bent(usageOK, `"input":3`, `"input":1099511627777`)}, "1099511627777 tokens"},
+		{"a cost below zero", []string{sessionOK, bent(usageOK, `0.5`, `-0.5`)}, "a cost of -0.5"},
+		{"a count's model", []string{sessionOK, bent(usageOK, `"m"`, `"\u001b"`)}, "control characters"},
 
 		{"a memory's title", []string{bent(memoryOK, `"content"`, `"title":"\u0000","content"`)}, "title holds NUL"},
 		{"a memory's content", []string{bent(memoryOK, `"x"`, `"\u0000"`)}, "content holds NUL"},

@@ -7,6 +7,7 @@
 //	{"t":"session","id":"01KAB…","source":"claude-code","native_id":"5d0c…","actor_type":"human",…,"bytes":48213,"first_turn":0,"first_tool":0}
 //	{"t":"turn","i":0,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"Why does the token expire early?"}
 //	{"t":"tool","i":0,"turn":0,"tool":"Read","act":"read","path":"src/auth/jwt.go"}
+//	{"t":"usage","request":"5f0c21d9","turn":0,"model":"claude-opus-4-5","input":3,"output":212,"cache_read":18230}
 //
 // In: a redact.Entry, so text that was not redacted does not compile. Out: one file, or
 // several when a commit's records exceed MaxSize. Decoding checks every field, because a
@@ -136,7 +137,7 @@ func (w *writer) checkpoint(cp session.Checkpoint) {
 }
 
 // session writes a session's line, then its turns, each followed by the tool calls made
-// after it. Where a file is full, the next one repeats the session's line with the
+// after it, and what its requests took. Where a file is full, the next one repeats the session's line with the
 // indexes at which it goes on.
 func (w *writer) session(s session.Session) {
 	write(w, "session", s)
@@ -164,4 +165,9 @@ func (w *writer) session(s session.Session) {
 		s.FirstTurn = t.Index + 1
 	}
 	toolsBefore(math.MaxInt)
+	for _, u := range s.Usage {
+		if write(w, "usage", u) {
+			repeat(w, "session", s)
+		}
+	}
 }

@@ -46,10 +46,12 @@ func (s *Session) Absorb(part Session, view View) Session {
 	if turns, tools, ok := s.overlap(part, view); ok {
 		s.Turns = append(s.Turns, part.Turns[turns:]...)
 		s.ToolCalls = append(s.ToolCalls, part.ToolCalls[tools:]...)
+		added.Usage = s.absorbUsage(part, func(turn int) int { return turn })
 	} else {
 		known := s.endTurn()
 		at := s.absorbTurns(part, view)
 		s.absorbTools(part, at, known)
+		added.Usage = s.absorbUsage(part, func(turn int) int { return s.standsAt(turn, part.FirstTurn, at) })
 	}
 	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
 	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
@@ -138,6 +140,15 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 	return at
 }
 
+// standsAt is the number under which s holds a turn of a part, whose turns from first on stand at the given ones. A turn that came before the part
+// keeps its number.
+func (s *Session) standsAt(turn, first int, at []int) int {
+	if i := turn - first; i >= 0 && i < len(at) {
+		return at[i]
+	}
+	return min(turn, s.endTurn()-1)
+}
+
 // scrubbed reports whether s holds a turn of that number, and nothing of what it said.
 func (s *Session) scrubbed(turn int) bool {
 	i := turn - s.FirstTurn
@@ -160,12 +171,7 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	for n := range calls {
 		c := &calls[n]
 		scrubbed[n] = part.scrubbed(c.Turn)
-		switch i := c.Turn - part.FirstTurn; {
-		case i >= 0 && i < len(at):
-			c.Turn = at[i]
-		default: // behind a turn that came before the part
-			c.Turn = min(c.Turn, s.endTurn()-1)
-		}
+		c.Turn = s.standsAt(c.Turn, part.FirstTurn, at)
 		if fresh[n] = known[c.identity()] == 0; !fresh[n] {
 			known[c.identity()]--
 		}
@@ -209,7 +215,7 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	return n, holder
 }
 
-// Tail cuts the first n turns, and the tool calls before and behind them, off a whole
+// Tail cuts the first n turns, and the tool calls and counts before and behind them, off a whole
 // session.
 func (s Session) Tail(n int) Session {
 	if n == 0 {
@@ -219,13 +225,13 @@ func (s Session) Tail(n int) Session {
 	for tools < len(s.ToolCalls) && s.ToolCalls[tools].Turn < n {
 		tools++
 	}
-	s.Turns, s.ToolCalls = s.Turns[n:], s.ToolCalls[tools:]
+	s.Turns, s.ToolCalls, s.Usage = s.Turns[n:], s.ToolCalls[tools:], usageFrom(s.Usage, n)
 	s.FirstTurn += n
 	s.FirstTool += tools
 	return s
 }
 
-// Before is what had been said of s before a time: its leading turns, and the calls behind them.
+// Before is what had been said of s before a time: its leading turns, and the calls and counts behind them.
 func (s Session) Before(end time.Time) Session {
 	n := slices.IndexFunc(s.Turns, func(t Turn) bool { return !t.TS.Before(end) })
 	if n < 0 {
@@ -235,7 +241,7 @@ func (s Session) Before(end time.Time) Session {
 	if i := slices.IndexFunc(s.ToolCalls, func(c ToolCall) bool { return c.Turn > last }); i >= 0 {
 		s.ToolCalls = s.ToolCalls[:i]
 	}
-	s.Turns = s.Turns[:n]
+	s.Turns, s.Usage = s.Turns[:n], slices.DeleteFunc(slices.Clone(s.Usage), func(u Usage) bool { return u.Turn > last })
 	return s
 }
 
@@ -244,6 +250,11 @@ func (s Session) Split(end time.Time) (before, rest Session) {
 	before, rest = s.Before(end), s
 	rest.Turns, rest.ToolCalls = s.Turns[len(before.Turns):], s.ToolCalls[len(before.ToolCalls):]
 	rest.FirstTurn, rest.FirstTool = s.FirstTurn+len(before.Turns), s.FirstTool+len(before.ToolCalls)
+	if len(rest.Turns) > 0 {
+		rest.Usage = usageFrom(s.Usage, rest.FirstTurn)
+	} else {
+		rest.Usage = nil
+	}
 	if len(rest.Turns)+len(rest.ToolCalls) > 0 {
 		before.Bytes, before.Hash, before.Cursor = 0, "", ""
 		rest.Title = ""

@@ -57,6 +57,7 @@ type Session struct {
 	FirstTool  int        `json:"first_tool"`            // index of ToolCalls[0] within the session
 	Turns      []Turn     `json:"-"`
 	ToolCalls  []ToolCall `json:"-"`
+	Usage      []Usage    `json:"-"` // in the order of the requests; one that went on behind a read stands twice
 	Memory     bool       `json:"-"` // it is a memory, as AsSession makes one
 }
 

@@ -26,6 +26,7 @@ var (
 			{"turns", "session_id, turn_index"},
 			{"tool_calls", "id"},
 			{"tool_calls", "session_id, call_order"},
+			{"usage", "session_id, request"},
 			{"checkpoints", "id"},
 			{"files_touched", "id"},
 			{"checkpoint_sessions", "checkpoint_id, session_id"},
@@ -45,6 +46,7 @@ var (
 		Data: {
 			{"turns", "session_id", "sessions"},
 			{"tool_calls", "session_id", "sessions"},
+			{"usage", "session_id", "sessions"},
 			{"files_touched", "checkpoint_id", "checkpoints"},
 			{"checkpoint_sessions", "checkpoint_id", "checkpoints"},
 			{"checkpoint_sessions", "session_id", "sessions"},

@@ -13,7 +13,7 @@ import (
 )
 
 // columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
-// millisecond, P packed text, L list of texts, K list of numbers, V vector.
+// millisecond, P packed text, F number with a fraction, L list of texts, K list of numbers, V vector.
 func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
@@ -51,6 +51,8 @@ func value(kind rune, v any) (any, error) {
 		case 'R':
 			return time.UnixMicro(v).UTC().Format("2006-01-02T15:04:05.000Z"), nil
 		}
+		return v, nil
+	case float64:
 		return v, nil
 	case string:
 		switch kind {

@@ -22,7 +22,7 @@ type table struct {
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
-const version = 22
+const version = 23
 
 func schemaOf(kind Kind) schema {
 	if kind == Index {
@@ -48,6 +48,10 @@ CREATE TABLE tool_calls (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, turn_index INTEGER NOT NULL,
     failed BOOLEAN NOT NULL, act VARCHAR);
+CREATE TABLE usage (
+    session_id VARCHAR NOT NULL, request VARCHAR NOT NULL, turn_index INTEGER NOT NULL, ts TIMESTAMP, checkpoint_id VARCHAR NOT NULL, model VARCHAR NOT NULL,
+    input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, cache_read_tokens BIGINT NOT NULL, cache_write_tokens BIGINT NOT NULL,
+    cost DOUBLE NOT NULL);
 CREATE TABLE checkpoints (
     id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
     user_email VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL DEFAULT 'human',
@@ -134,6 +138,7 @@ var (
 			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions ORDER BY id`, columns("tttMtttttttt" + "MMiiiitt")},
 		{"turns", `SELECT ts, session, i, role, content, ts, i FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, identified("turn", "itPM")},
 		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, i FROM tool_calls ORDER BY session, i`, identified("tool", "itttibt")},
+		{"usage", `SELECT session, request, turn, ts, checkpoint, model, input, output, cache_read, cache_write, cost FROM usage ORDER BY session, turn, request`, columns("ttiMttIIIIF")},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columns("ttttMtttt")},
 		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, identified("file", "tttt")},
 		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= 3, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t

@@ -287,7 +287,7 @@ func TestBrokenKeys(t *testing.T) {
 		}
 		defer d.Close()
 		lines, checked, err := d.Broken(t.Context(), tables.Data)
-		if err != nil || checked != 15 {
+		if err != nil || checked != 17 {
 			t.Errorf("checked %d, error %v", checked, err)
 		}
 		return lines

@@ -198,7 +198,12 @@ func (d *claudeDecoder) assistant(p *part) {
 			}
 		}
 	}
+	// A request has a record for each block of its answer, each with what was counted until then.
+	d.addUsage(p, gjson.GetBytes(d.rec.message, "id").Str, d.model, gjson.GetBytes(d.rec.message, "usage"), claudeCounts)
 }
+
+//nolint:gochecknoglobals // a table
+var claudeCounts = counts{input: "input_tokens", output: "output_tokens", read: "cache_read_input_tokens", written: "cache_creation_input_tokens"}
 
 // attachment takes the one kind that is a prompt: typed while the agent worked.
 func (d *claudeDecoder) attachment(p *part) {

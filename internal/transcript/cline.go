@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -97,6 +98,7 @@ func (d *clineDecoder) record(rec gjson.Result) {
 			d.stopWaiting()
 			d.addPrompt(d.part, typed)
 		}
+		d.addUsage(d.part, cmp.Or(rec.Get("id").Str, rec.Get("ts").Raw), d.model, rec.Get("metrics"), clineCounts)
 	case rec.Get("session_id").Exists():
 		d.setTime(parseTime([]byte(rec.Get("started_at").Raw)))
 		d.enterFolder(d.part, validText(rec.Get("cwd").Str))
@@ -116,6 +118,9 @@ func clineTyped(s string) string {
 	}
 	return strings.TrimSpace(s)
 }
+
+//nolint:gochecknoglobals // a table
+var clineCounts = counts{input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", written: "cacheWriteTokens", cost: "cost"}
 
 // clineTools are the tools that touch files or run commands.
 //

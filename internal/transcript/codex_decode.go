@@ -147,6 +147,8 @@ func (d *codexDecoder) event(p gjson.Result) {
 	switch p.Get("type").Str {
 	case "user_message":
 		d.asked(p.Get("message").Str)
+	case "token_count": // it may be told twice; the sum of the session tells
+		d.addUsage(d.part, p.Get("info.total_token_usage").Raw, d.part.model.now, p.Get("info.last_token_usage"), codexCounts)
 	case "patch_apply_end":
 		d.changed(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
 	case "mcp_tool_call_end":
@@ -159,6 +161,9 @@ func (d *codexDecoder) event(p gjson.Result) {
 		d.completed(p.Get("item"))
 	}
 }
+
+//nolint:gochecknoglobals // a table
+var codexCounts = counts{input: "input_tokens", output: "output_tokens", read: "cached_input_tokens", written: "cache_write_input_tokens", cached: true}
 
 // completed takes an item of versions from 0.150 on, which have these in place of single events.
 func (d *codexDecoder) completed(item gjson.Result) {

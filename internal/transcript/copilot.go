@@ -90,7 +90,7 @@ func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document
 // wants takes the events that say something; others of the same groups are the program's own.
 func (d *copilotDecoder) wants(kind string) bool {
 	switch kind {
-	case "session.start", "session.resume", "session.context_changed", "session.model_change", "user.message", "assistant.message",
+	case "session.start", "session.resume", "session.context_changed", "session.model_change", "session.usage_record", "user.message", "assistant.message",
 		"tool.execution_start", "tool.execution_complete", "abort":
 		return d.start >= 0 || kind == "session.start"
 	}
@@ -133,6 +133,10 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 		d.prompt(p, data)
 	case "assistant.message":
 		d.addAnswer(p, data.Get("content").Str)
+		d.addUsage(p, cmp.Or(data.Get("apiCallId").Str, data.Get("messageId").Str), d.model, data, copilotCounts)
+	case "session.usage_record": // versions from 1.0 on count more than the output
+		usage := data.Get("usage")
+		d.addUsage(p, cmp.Or(usage.Get("apiCallId").Str, usage.Get("accounting.usageId").Str), usage.Get("model").Str, usage, copilotCounts)
 	case "tool.execution_start":
 		d.tool(p, data)
 	case "tool.execution_complete":
@@ -141,6 +145,9 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 		d.stopWaiting()
 	}
 }
+
+//nolint:gochecknoglobals // a table
+var copilotCounts = counts{input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", written: "cacheWriteTokens", cached: true}
 
 // context takes where the session is now.
 func (d *copilotDecoder) context(data gjson.Result) {

@@ -53,7 +53,9 @@ type part struct {
 	queue claudeQueue
 	model models
 	heard heard
-	at    struct{ turns, calls, edits []int64 } // offsets of the records that gave them
+
+	counted map[string]int                               // by session.Usage.Request: where it stands in Usage
+	at      struct{ turns, calls, edits, usage []int64 } // offsets of the records that gave them
 }
 
 // leafTitle is a title that names a record instead of a session.
@@ -149,7 +151,7 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 func (d *decoder) session(native string) *part {
 	p := d.parts[native]
 	if p == nil {
-		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), first: -1, leave: leave{from: -1}, model: models{told: -1}}
+		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: leave{from: -1}, model: models{told: -1}}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
@@ -356,6 +358,7 @@ func (d *decoder) unfinished(done int64) int64 {
 		p.ToolCalls = p.ToolCalls[:before(p.at.calls, end)]
 		p.Edits = p.Edits[:before(p.at.edits, end)]
 		p.Outputs = p.Outputs[:before(p.heard.at, end)]
+		p.Usage = p.Usage[:before(p.at.usage, end)]
 		p.model.forget(end)
 	}
 	d.out = min(d.out, end-1)

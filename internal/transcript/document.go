@@ -85,6 +85,11 @@ func (d *decoder) finish(p *part) {
 		}
 	}
 	p.Model = p.model.last()
+	for i := range p.Usage {
+		if u := &p.Usage[i]; u.Model == p.Model {
+			u.Model = ""
+		}
+	}
 	d.date(p.Turns)
 	if len(p.Turns) > 0 {
 		p.StartedAt = p.Turns[0].TS

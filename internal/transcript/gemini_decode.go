@@ -71,11 +71,15 @@ func (d *geminiDecoder) message(m gjson.Result) {
 			d.addAnswer(d.part, joinTexts(m.Get("content")))
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
+		d.addUsage(d.part, id, d.model, m.Get("tokens"), geminiCounts)
 	case "info", "error", "warning":
 	default:
 		d.skipped.unknown(kind)
 	}
 }
+
+//nolint:gochecknoglobals // a table
+var geminiCounts = counts{input: "input", output: "output", thought: "thoughts", read: "cached", cached: true}
 
 // geminiPrompt is what a person typed of a message: nothing where it brings results of tools, or was written by the CLI.
 func geminiPrompt(m gjson.Result) string {

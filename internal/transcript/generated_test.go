@@ -154,6 +154,14 @@ func TestGenerated(t *testing.T) {
 						t.Errorf("%s stands in several files", s.NativeID)
 					}
 					got[s.NativeID] = says(s).one(roots)
+					for _, u := range s.Usage { // what the scripted server says of each of its answers
+						if u.Input != 1200 || u.Output != 80 {
+							t.Errorf("%s: %+v", s.NativeID, u)
+						}
+					}
+					if len(s.Usage) == 0 {
+						t.Errorf("%s counts no request", s.NativeID)
+					}
 					if s.Model != c.model {
 						t.Errorf("the model of %s is %q", s.NativeID, s.Model)
 					}

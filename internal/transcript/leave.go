@@ -53,11 +53,11 @@ func (d *decoder) drop(p *part, at whereabouts) {
 		p.admits(at, session.RoleAssistant, d.ts)
 	}
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
-	p.at.turns, p.at.calls, p.at.edits = nil, nil, nil
+	p.Usage, p.at.turns, p.at.calls, p.at.edits, p.at.usage = nil, nil, nil, nil, nil
 	for id := range p.heard.pending {
 		delete(d.open, id)
 	}
-	p.Outputs, p.heard = nil, heard{}
+	p.Outputs, p.heard, p.counted = nil, heard{}, make(map[string]int)
 	p.model = models{now: p.model.now, told: -1}
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone

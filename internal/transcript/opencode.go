@@ -284,6 +284,9 @@ type openCodeMessage struct {
 	Done    bool   `json:"done,omitempty"`    // nothing is added to it
 	Summary bool   `json:"summary,omitempty"` // it sums up what was said before
 	Model   string `json:"model,omitempty"`   // of an answer
+
+	Tokens json.RawMessage `json:"tokens,omitempty"` // of an answer, as openCodeCounts names them
+	Cost   float64         `json:"cost,omitempty"`   // in US dollars
 }
 
 // What is no JSON gives no row, nor does a part that is longer than a line may be.

@@ -102,7 +102,13 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
 	if d.role == session.RoleAssistant {
 		d.over = m.Get("done").Bool()
+		d.addUsage(d.part, m.Get("id").Str, d.model, m, openCodeCounts)
 	}
+}
+
+//nolint:gochecknoglobals // a table
+var openCodeCounts = counts{
+	input: "tokens.input", output: "tokens.output", thought: "tokens.reasoning", read: "tokens.cache.read", written: "tokens.cache.write", cost: "cost",
 }
 
 // ask gives the prompt of a message that is read.

@@ -103,10 +103,15 @@ func sessionRow(s gjson.Result) *openCodeSession {
 }
 
 func messageRow(m gjson.Result) *openCodeMessage {
-	return &openCodeMessage{
+	out := &openCodeMessage{
 		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str, Summary: m.Get("summary").Type == gjson.True, Model: m.Get("modelID").Str,
 		Done: m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists(),
+		Cost: m.Get("cost").Num,
 	}
+	if tokens := m.Get("tokens"); tokens.IsObject() {
+		out.Tokens = json.RawMessage(tokens.Raw)
+	}
+	return out
 }
 
 // partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -78,6 +79,7 @@ func (d *piDecoder) message(m gjson.Result) {
 		d.addPrompt(d.part, "!"+m.Get("command").Str)
 	case "assistant":
 		d.blocks(role, m.Get("content"), d.tool, d.result)
+		d.addUsage(d.part, cmp.Or(m.Get("responseId").Str, m.Get("timestamp").Raw), d.model, m.Get("usage"), piCounts)
 	case "toolResult":
 		d.result(m)
 	case "branchSummary", "compactionSummary", "custom":
@@ -85,6 +87,9 @@ func (d *piDecoder) message(m gjson.Result) {
 		d.skipped.unknown(role)
 	}
 }
+
+//nolint:gochecknoglobals // a table
+var piCounts = counts{input: "input", output: "output", read: "cacheRead", written: "cacheWrite", cost: "cost.total"}
 
 // piTools are the tools that touch files or run commands.
 //

@@ -70,6 +70,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 			}
 			return true
 		})
+		d.addUsage(d.part, rec.Get("uuid").Str, d.model, rec.Get("usageMetadata"), qwenCounts)
 	case "tool_result":
 		d.result(rec.Get("toolCallResult"), parts)
 	case "system":
@@ -80,6 +81,9 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 		d.skipped.unknown(kind)
 	}
 }
+
+//nolint:gochecknoglobals // a table
+var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount", read: "cachedContentTokenCount", cached: true}
 
 // qwenTools are those of Gemini; a result tells here what was edited.
 //

@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/name"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// StatsRequest asks what requests to language models took.
+type StatsRequest struct {
+	By    string // one of Groupings
+	Agent string // of sessions of this agent; "" for all
+	Times
+	Limit int // at most so many results; 0: all
+}
+
+// Groupings are what Stats can sum up by.
+func Groupings() []string { return db.Groupings() }
+
+// errAuthors is why colleagues are not compared.
+var errAuthors = errors.New(`by author shows yourself only; where the team wants all: "git config rekal.stats.authors true"`)
+
+// Stats sums up what requests took. By author it answers for the user alone, unless the settings allow more; then its notice says so.
+func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats, notice error, err error) {
+	req.Now = m.w.Now()
+	span, err := req.Span(m.w.Repo)
+	if err != nil {
+		return out, nil, err
+	}
+	filter := db.UsageFilter{Since: span.Since, Until: span.Until, Source: req.Agent}
+	conf, _ := m.w.Settings() // doctor says what is wrong with them
+	if req.By == "author" && !conf.StatsOfAuthors {
+		me, err := m.w.Author(ctx)
+		if err != nil {
+			return out, nil, err
+		}
+		filter.Email, notice = me.Email, errAuthors
+	}
+	sums, err := m.DB.Usage(ctx, req.By, filter)
+	if err != nil {
+		return out, nil, err
+	}
+	out = result.Stats{Schema: result.Schema, By: req.By, Since: req.Since, Until: req.Until, Agent: req.Agent}
+	if out.Uncounted, err = m.DB.Uncounted(ctx, filter); err != nil {
+		return out, nil, err
+	}
+	out.Total, out.Results = total(sums, conf.Prices)
+	if req.By == "day" {
+		slices.SortFunc(out.Results, func(a, b result.Tokens) int { return strings.Compare(b.Key, a.Key) })
+	}
+	if n := len(out.Results); req.Limit > 0 && n > req.Limit {
+		out.Results, out.More = out.Results[:req.Limit], n-req.Limit
+	}
+	if req.By == "day" {
+		slices.Reverse(out.Results)
+	}
+	return out, notice, m.title(ctx, req.By, out.Results)
+}
+
+// total adds up sums: all of them, and those of each key, the largest first.
+func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
+	at, sessions := map[string]int{}, map[[2]string]bool{}
+	for _, s := range sums {
+		i, ok := at[s.Key]
+		if !ok {
+			i, keyed = len(keyed), append(keyed, result.Tokens{Key: s.Key})
+			at[s.Key] = i
+		}
+		price := prices.Of(s.Model)
+		for key, t := range map[string]*result.Tokens{"\x00": &all, s.Key: &keyed[i]} {
+			if id := [2]string{key, s.Session}; !sessions[id] {
+				sessions[id] = true
+				t.Sessions++
+			}
+			t.Requests += s.Requests
+			t.Input, t.Output = t.Input+s.Input, t.Output+s.Output
+			t.CacheRead, t.CacheWrite = t.CacheRead+s.CacheRead, t.CacheWrite+s.CacheWrite
+			t.Cost += s.Cost
+			t.Price += (float64(s.Input)*price.Input + float64(s.Output)*price.Output + float64(s.CacheRead)*price.CacheRead + float64(s.CacheWrite)*price.CacheWrite) / 1e6
+		}
+	}
+	slices.SortFunc(keyed, func(a, b result.Tokens) int {
+		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), strings.Compare(a.Key, b.Key))
+	})
+	return all, keyed
+}
+
+// title names sessions and commits.
+func (m *Moment) title(ctx context.Context, by string, rows []result.Tokens) error {
+	for i := range rows {
+		switch r := &rows[i]; {
+		case r.Key == "":
+		case by == "commit":
+			r.Title = m.w.Subject(r.Key)
+		case by == "session":
+			s, err := m.DB.Session(ctx, r.Key)
+			if err != nil {
+				return err
+			}
+			r.Title = s.Title
+		}
+	}
+	return nil
+}
+
+// CheckGrouping refuses a word that nothing can be summed up by.
+func CheckGrouping(by string) error {
+	if !slices.Contains(Groupings(), by) {
+		return name.WrongFilter("by", fmt.Errorf("%q is none of %s", by, strings.Join(Groupings(), ", ")))
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// UsageRow is what one request took.
+type UsageRow struct {
+	session.Usage
+	Session    string
+	Checkpoint string    // the entry of the ledger that says so first
+	Started    time.Time // the session; where no turn stands before the request, it counts then
+}
+
+// AppendUsage adds what requests took, whose sessions' turns are there. Of two rows of a request the larger counts hold, and what the first one
+// says besides.
+func (t *Tx) AppendUsage(ctx context.Context, rows []UsageRow) error {
+	return t.insert(ctx, `INSERT INTO usage VALUES (?1, ?2, ?3, coalesce((SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?4), ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+		ON CONFLICT DO UPDATE SET input = max(input, excluded.input), output = max(output, excluded.output), cost = max(cost, excluded.cost),
+		cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write)`, func(row func(...any)) {
+		for _, u := range rows {
+			row(u.Session, u.Request, u.Turn, u.Started, u.Checkpoint, u.Model, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+		}
+	})
+}
+
+// ErrGrouping is a name by which no counts can be summed up.
+var ErrGrouping = errors.New("no such grouping")
+
+// groupings say what requests are summed up by, as an expression of the usage u of a session s.
+//
+//nolint:gochecknoglobals // a table
+var groupings = map[string]string{
+	"session": "s.id",
+	"model":   "u.model",
+	"agent":   "s.source",
+	"author":  "coalesce(s.email, '')",
+	"branch":  "coalesce(s.branch, '')",
+	"day":     "date(u.ts / 1000000, 'unixepoch')",
+	// The commit at which the request was captured, where lines or files of it are the session's; else the next such commit.
+	"commit": fmt.Sprintf(`coalesce((SELECT t.sha FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie <= %[1]d),
+		(SELECT t.sha FROM ties t WHERE t.session = s.id AND t.tie <= %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,
+		session.TieEdited),
+	// The folder of the first file that calls behind the same turn touched.
+	"folder": `coalesce((SELECT rtrim(c.path, replace(c.path, '/', '')) FROM tool_calls c WHERE c.session = s.id AND c.turn = u.turn
+		AND ` + relative + ` ORDER BY c.i LIMIT 1), '')`,
+}
+
+// Groupings are the names by which counts can be summed up, sorted.
+func Groupings() []string {
+	var out []string
+	for name := range groupings {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// UsageFilter leaves requests out.
+type UsageFilter struct {
+	Since, Until  time.Time // Since ≤ t < Until; zero: open
+	Email, Source string    // of the session; empty: any
+}
+
+// UsageSum is what some requests of one session to one model took.
+type UsageSum struct {
+	Key, Model, Session string // Key is that of the grouping; empty for none
+	Requests            int
+	session.Usage       // the sums; without Request and Turn
+}
+
+// Usage sums up what requests took, by a grouping, model and session. Sessions that are purged do not count.
+func (d *DB) Usage(ctx context.Context, by string, f UsageFilter) ([]UsageSum, error) {
+	key, ok := groupings[by]
+	if !ok {
+		return nil, fmt.Errorf("db: %w: %q", ErrGrouping, by)
+	}
+	return all(ask(ctx, d, `SELECT `+key+` AS k, u.model, s.id, count(*), sum(u.input), sum(u.output), sum(u.cache_read), sum(u.cache_write), sum(u.cost)
+		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+f.where("u.ts")+` GROUP BY k, u.model, s.id ORDER BY k, u.model, s.id`, f.values()...),
+		func(r *UsageSum) []any {
+			return cells(&r.Key, &r.Model, &r.Session, &r.Requests, &r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.Cost)
+		})
+}
+
+// Uncounted is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
+func (d *DB) Uncounted(ctx context.Context, f UsageFilter) (n int, err error) {
+	err = ask(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).into(&n)
+	return n, err
+}
+
+// where is the filter of sessions s, whose time stands in a column; values are its parameters.
+func (UsageFilter) where(ts string) string {
+	return fmt.Sprintf(`s.id NOT IN (SELECT id FROM purged) AND (?1 = 0 OR %[1]s >= ?1) AND (?2 = 0 OR %[1]s < ?2)
+		AND (?3 = '' OR s.email = ?3) AND (?4 = '' OR s.source = ?4)`, ts)
+}
+
+func (f UsageFilter) values() []any {
+	micro := func(t time.Time) any {
+		if t.IsZero() {
+			return 0
+		}
+		return t
+	}
+	return []any{micro(f.Since), micro(f.Until), f.Email, f.Source}
+}
