@@ -98,34 +98,33 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 	if len(numbers) == 0 {
 		return out, nil
 	}
+	var marked []int
+	err = viewRecords(ctx, w, func(v *records.View) error {
+		for _, n := range numbers {
+			switch r, err := v.Find(ctx, n); {
+			case err != nil:
+				out.Failed = append(out.Failed, err)
+			case r.Hidden == purge:
+				out.Failed = append(out.Failed, fmt.Errorf("%d: %s", n, whyNotMarked(purge)))
+			default:
+				marked = append(marked, n)
+				out.Done = append(out.Done, strconv.Itoa(n))
+			}
+		}
+		return nil
+	})
+	if err != nil || len(marked) == 0 {
+		return out, err
+	}
 	store, err := w.Records()
 	if err != nil {
-		return out, err
-	}
-	v, err := store.Open(ctx)
-	if err != nil {
-		return out, err
-	}
-	var marked []int
-	for _, n := range numbers {
-		switch r, err := v.Find(ctx, n); {
-		case err != nil:
-			out.Failed = append(out.Failed, err)
-		case r.Hidden == purge:
-			out.Failed = append(out.Failed, fmt.Errorf("%d: %s", n, vain(purge)))
-		default:
-			marked = append(marked, n)
-			out.Done = append(out.Done, strconv.Itoa(n))
-		}
-	}
-	if err := v.Close(); err != nil || len(marked) == 0 {
 		return out, err
 	}
 	return out, store.Hide(ctx, marked, purge)
 }
 
-// vain says why there is nothing to do.
-func vain(purge bool) string {
+// whyNotMarked says why there is nothing to do.
+func whyNotMarked(purge bool) string {
 	if purge {
 		return "is purged already"
 	}
@@ -180,7 +179,7 @@ func resolve(ctx context.Context, w *workspace.Workspace, a workspace.Author, wo
 			return out, nil, err
 		}
 		if said.Purged() == purge {
-			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", id, vain(purge)))
+			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", id, whyNotMarked(purge)))
 			continue
 		}
 		for _, n := range said.Next(purge) {

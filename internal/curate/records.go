@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// WereRecords returns records.ErrNone for a number that no record ever had.
-func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
+// viewRecords looks at the records.
+func viewRecords(ctx context.Context, w *workspace.Workspace, look func(*records.View) error) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -17,7 +18,12 @@ func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(v.Given(ctx, numbers), v.Close())
+	return errors.Join(look(v), v.Close())
+}
+
+// WereRecords returns records.ErrNone for a number that no record ever had.
+func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
+	return viewRecords(ctx, w, func(v *records.View) error { return v.Given(ctx, numbers) })
 }
 
 // ScrubRecords takes records and their outputs out for good, and tells how many were still there.
@@ -30,16 +36,12 @@ func ScrubRecords(ctx context.Context, w *workspace.Workspace, numbers []int) (i
 }
 
 // CountRecords tells how many records there are.
-func CountRecords(ctx context.Context, w *workspace.Workspace) (int, error) {
-	store, err := w.Records()
-	if err != nil {
-		return 0, err
-	}
-	v, err := store.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return len(v.All), v.Close()
+func CountRecords(ctx context.Context, w *workspace.Workspace) (n int, err error) {
+	err = viewRecords(ctx, w, func(v *records.View) error {
+		n = len(v.All)
+		return nil
+	})
+	return n, err
 }
 
 // RemoveRecords takes away all of them.

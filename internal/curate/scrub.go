@@ -114,24 +114,18 @@ func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Auth
 }
 
 func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records.From) bool) error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	v, err := store.Open(ctx)
-	if err != nil {
-		return err
-	}
 	var numbers []int
-	for _, r := range v.All {
-		if r.From != nil && is(*r.From) {
-			numbers = append(numbers, r.ID)
+	err := viewRecords(ctx, w, func(v *records.View) error {
+		for _, r := range v.All {
+			if r.From != nil && is(*r.From) {
+				numbers = append(numbers, r.ID)
+			}
 		}
+		return nil
+	})
+	if err == nil && len(numbers) > 0 {
+		_, err = ScrubRecords(ctx, w, numbers)
 	}
-	if err := v.Close(); err != nil || len(numbers) == 0 {
-		return err
-	}
-	_, err = ScrubRecords(ctx, w, numbers)
 	return err
 }
 

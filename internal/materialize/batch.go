@@ -321,38 +321,27 @@ func (b *batch) flush(ctx context.Context) error {
 func (b *batch) append(ctx context.Context) error {
 	rows := b.changedRows()
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
-	for _, step := range []func() error{
-		func() error { return b.tx.ReplaceSessions(ctx, rows) },
-		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
-		func() error { return b.tx.AppendTools(ctx, b.parts) },
-		func() error { return b.tx.AppendUsage(ctx, b.usage) },
-		func() error { return b.tx.ReplacePending(ctx, b.pending) },
-		func() error { return b.tx.AppendMemories(ctx, b.saved) },
-		func() error { return b.tx.AppendDangling(ctx, b.dangling) },
-		func() error { return b.tx.AppendCheckpoints(ctx, b.cps) },
-		func() error { return b.appendNotes(ctx) },
-		func() error { return b.tx.AppendShares(ctx, b.files) },
-		func() error { return b.tx.AddTouches(ctx, b.touches()) },
-		func() error { return b.tx.AddRenames(ctx, b.cps) },
-		func() error { return b.tx.AppendTies(ctx, b.ties) },
-		func() error { return b.tx.AppendCode(ctx, b.cps) },
-		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
-		func() error { return b.tx.ReplaceFacets(ctx, rows) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *batch) appendNotes(ctx context.Context) error {
+	var noted error
 	for _, e := range b.notes {
-		if err := b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key); err != nil {
-			return err
-		}
+		noted = b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key)
 	}
-	return nil
+	return cmp.Or( // behind the first that fails none does anything
+		noted,
+		b.tx.ReplaceSessions(ctx, rows),
+		b.tx.AppendTurns(ctx, b.indexed),
+		b.tx.AppendTools(ctx, b.parts),
+		b.tx.AppendUsage(ctx, b.usage),
+		b.tx.ReplacePending(ctx, b.pending),
+		b.tx.AppendMemories(ctx, b.saved),
+		b.tx.AppendDangling(ctx, b.dangling),
+		b.tx.AppendCheckpoints(ctx, b.cps),
+		b.tx.AppendShares(ctx, b.files),
+		b.tx.AddTouches(ctx, b.touches()),
+		b.tx.AddRenames(ctx, b.cps),
+		b.tx.AppendTies(ctx, b.ties),
+		b.tx.AppendCode(ctx, b.cps),
+		b.tx.AppendMemoryFacets(ctx, found),
+		b.tx.ReplaceFacets(ctx, rows))
 }
 
 // touches are the paths that sessions' tools named and that their commits changed, each once.

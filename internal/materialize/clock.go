@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // believe makes times of an entry that are later than its commit's that one: nobody says today what was said tomorrow, and it
@@ -33,11 +34,10 @@ func (e *entry) times() []*time.Time {
 	for i := range e.Memories {
 		out = append(out, &e.Memories[i].TS)
 	}
-	for i := range e.Purges {
-		out = append(out, &e.Purges[i].TS)
-	}
-	for i := range e.Restores {
-		out = append(out, &e.Restores[i].TS)
+	for _, marks := range [][]session.Mark{e.Purges, e.Restores} {
+		for i := range marks {
+			out = append(out, &marks[i].TS)
+		}
 	}
 	for i := range e.Rewrites {
 		out = append(out, &e.Rewrites[i].TS)
