@@ -88,6 +88,14 @@ func (d *DB) Usage(ctx context.Context, by string, f UsageFilter) ([]UsageSum, e
 		})
 }
 
+// UsageOf sums up what the requests of one session took.
+func (d *DB) UsageOf(ctx context.Context, id string) (u UsageSum, err error) {
+	u.Session = id
+	err = ask(ctx, d, `SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
+		coalesce(sum(cost), 0.0) FROM usage WHERE session = ?`, id).into(&u.Requests, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Cost)
+	return u, err
+}
+
 // Uncounted is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
 func (d *DB) Uncounted(ctx context.Context, f UsageFilter) (n int, err error) {
 	err = ask(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).into(&n)

@@ -95,8 +95,9 @@ type StorySession struct {
 	Parent     string   `json:"parent,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`
 	LastTurnAt string   `json:"last_turn_at,omitempty"`
-	Turns      int      `json:"turns"`      // in all
-	ToolCalls  int      `json:"tool_calls"` // in all
+	Turns      int      `json:"turns"`            // in all
+	ToolCalls  int      `json:"tool_calls"`       // in all
+	Tokens     *Tokens  `json:"tokens,omitempty"` // in all; absent where its transcript counts none
 	Part       bool     `json:"part,omitempty"`
 	Purpose    string   `json:"purpose,omitempty"` // what its first prompt is for: of a plan, what stands under "Context" or "Why"
 	Said       []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits

@@ -1,5 +1,7 @@
 package result
 
+import "fmt"
+
 // Stats is the answer of `git rekal stats`: what requests to language models took, as the agents' transcripts count them.
 type Stats struct {
 	Schema int    `json:"schema"`
@@ -30,3 +32,25 @@ type Tokens struct {
 
 // Sum is how many tokens these are.
 func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
+
+// String is what a person reads in passing: "114.9k in, 399.4k out, 397.0M from caches".
+func (t Tokens) String() string {
+	s := Rounded(t.Input+t.CacheWrite) + " in, " + Rounded(t.Output) + " out"
+	if t.CacheRead > 0 {
+		s += ", " + Rounded(t.CacheRead) + " from caches"
+	}
+	return s
+}
+
+// Rounded is a number of tokens in at most six columns.
+func Rounded(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1fG", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1e4:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}

@@ -116,6 +116,22 @@ func (r *review) head() {
 		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), result.Sum(files))
 	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
+	r.tokens()
+}
+
+// tokens is a line of what the sessions took as a whole, those that they spawned included, as far as their transcripts count it.
+func (r *review) tokens() {
+	var sum result.Tokens
+	for _, s := range r.story.Sessions {
+		if t := s.Tokens; t != nil {
+			sum.Sessions++
+			sum.Input, sum.Output = sum.Input+t.Input, sum.Output+t.Output
+			sum.CacheRead, sum.CacheWrite = sum.CacheRead+t.CacheRead, sum.CacheWrite+t.CacheWrite
+		}
+	}
+	if sum.Sessions > 0 {
+		fmt.Fprintf(r, "\nTokens of the whole sessions: %s (counted by %s).\n", sum, session.Count(sum.Sessions, "transcript"))
+	}
 }
 
 func (r *review) session(n int, s result.StorySession, words int) {

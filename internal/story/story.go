@@ -338,6 +338,17 @@ func (t *teller) saved(ctx context.Context) error {
 	return nil
 }
 
+// tokens are what a session took; nil where nothing is known.
+func (t *teller) tokens(ctx context.Context, id string) (*result.Tokens, error) {
+	u, err := t.index.UsageOf(ctx, id)
+	if err != nil || u.Requests == 0 {
+		return nil, err
+	}
+	return &result.Tokens{
+		Sessions: 1, Requests: u.Requests, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Cost: u.Cost,
+	}, nil
+}
+
 // read reads a session; of one with a part, that part.
 func (t *teller) read(ctx context.Context, id string, p *part) (out result.StorySession, err error) {
 	row, err := t.index.Session(ctx, id)
@@ -360,6 +371,9 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		ID: id, Short: t.names.Short(id), Title: session.Informative(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
+	}
+	if out.Tokens, err = t.tokens(ctx, id); err != nil {
+		return out, err
 	}
 	if slices.Contains(t.purged, out.Parent) {
 		out.Parent = ""

@@ -27,7 +27,7 @@ func Stats(look Look, s result.Stats) string {
 		}
 		table = append(table, []string{
 			first, session.Thousands(r.Sessions), session.Thousands(r.Requests),
-			rounded(r.Input), rounded(r.Output), rounded(r.CacheRead), rounded(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
+			result.Rounded(r.Input), result.Rounded(r.Output), result.Rounded(r.CacheRead), result.Rounded(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
 		})
 	}
 	p.table(table, func(row int) float64 {
@@ -65,19 +65,6 @@ func (p *page) keyOf(by string, r result.Tokens) string {
 		return p.People.Name(r.Key)
 	}
 	return r.Key
-}
-
-// rounded is a number of tokens in at most six columns.
-func rounded(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1fG", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1e4:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
 }
 
 // money is an amount with two digits; empty for none.

@@ -7,14 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-func TestRounded(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 9999: "9999", 10_000: "10.0k", 399_402: "399.4k", 18_199_135: "18.2M", 3_970_000_000: "4.0G"} {
-		if got := rounded(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestStatsFits(t *testing.T) {
 	stats := result.Stats{By: "session", Total: result.Tokens{Requests: 2, Output: 3e9}, Uncounted: 1, More: 3, Results: []result.Tokens{
 		{Key: "01KJW4MN48AJBF1NFJ2X4RZ873", Title: strings.Repeat("日本 long title ", 9), Sessions: 1, Requests: 1, Output: 2e9, CacheRead: 1e9, Price: 12.5},

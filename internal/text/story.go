@@ -135,13 +135,16 @@ func (p *storyPage) session(s result.StorySession) {
 	p.gap()
 	if p.view == Stat {
 		p.say(yellow, "session "+s.Short+"  "+s.Title)
-		p.line("    ", "    ", sayf(dim, "%s, %s, %s, %s", p.person(s.Author, s.Actor), s.Source, session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
+		p.line("    ", "    ", sayf(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, size(s)))
 		return
 	}
 	p.say(yellow, "session "+s.ID)
 	p.fact("Title", cmp.Or(s.Title, "(no title)"))
 	p.fact("Author", p.author(s.Author, s.Actor))
-	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
+	p.fact("Agent", agent(s.Source, s.Model)+", "+size(s))
+	if s.Tokens != nil {
+		p.fact("Tokens", s.Tokens.String())
+	}
 	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
@@ -155,6 +158,11 @@ func (p *storyPage) session(s result.StorySession) {
 		p.gap()
 		p.say(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
 	}
+}
+
+// size is how long a session is.
+func size(s result.StorySession) string {
+	return session.Count(s.Turns, "turn") + ", " + session.Count(s.ToolCalls, "tool call")
 }
 
 // began is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
