@@ -94,7 +94,7 @@ func inLongRun(t string, i int) bool {
 
 // isSnake reports whether v is words with "_" between them, as names of code are.
 func isSnake(v string) bool {
-	return strings.Contains(v, "_") && !strings.ContainsFunc(v, func(r rune) bool { return r == '-' || r == '.' }) && (lower(v) == v || strings.ToUpper(v) == v) && Wordy(v)
+	return strings.Contains(v, "_") && !strings.ContainsFunc(v, func(r rune) bool { return r == '-' || r == '.' }) && (!hasUpper(v) || !hasLower(v)) && Wordy(v)
 }
 
 // prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
@@ -136,7 +136,7 @@ func forKeys(prefix string) bool {
 
 // mixed reports whether there are letters of both cases and digits.
 func mixed(v string) bool {
-	return v != strings.ToLower(v) && v != strings.ToUpper(v) && hasDigit(v)
+	return hasUpper(v) && hasLower(v) && hasDigit(v)
 }
 
 // inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
@@ -150,19 +150,25 @@ func gives(v string) bool {
 
 // webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
 func webhook(s *scanner, at window) {
-	lo := at.lo
-	for lo > 0 && at.lo-lo < 2*maxReach && inAddress[s.t[lo-1]] {
-		lo--
+	if at.lo >= s.address.hi {
+		lo, hi := at.lo, at.hi
+		for lo > s.address.hi && at.lo-lo < 2*maxReach && inAddress[s.t[lo-1]] {
+			lo--
+		}
+		for hi < len(s.t) && hi-at.hi < 4*maxReach && inAddress[s.t[hi]] && s.t[hi] != '?' {
+			hi++
+		}
+		s.work += hi - lo
+		s.address = window{hi, hi}
+		if n := strings.Index(s.t[lo:hi], "://"); n >= 0 {
+			s.address.lo = lo + n
+		}
 	}
-	hi := at.hi
-	for hi < len(s.t) && hi-at.hi < 4*maxReach && inAddress[s.t[hi]] && s.t[hi] != '?' {
-		hi++
-	}
-	s.work += hi - lo
-	if !strings.Contains(s.t[lo:at.lo], "://") || at.lo < s.key {
+	hi := s.address.hi
+	if at.lo < s.address.lo {
 		return
 	}
-	s.key = hi
+	s.address.lo = hi
 	for i := at.hi; i < hi; {
 		n := strings.IndexByte(s.t[i:hi]+"/", '/')
 		part := s.t[i : i+n]

@@ -33,7 +33,7 @@ func lookOf(v string, delimited bool) look {
 	if len(v) < 4 || len(v) > longestValue {
 		return plain
 	}
-	if letters(v) && lower(v[1:]) == v[1:] { // most are
+	if letters(v) && !hasUpper(v[1:]) { // most are
 		if low := lower(v); constants[low] || tellsOfSecrets[low] {
 			return plain
 		}
@@ -102,7 +102,7 @@ func isPath(v string, delimited bool, p profile) bool {
 		if p.random(v) && !hasWordPart(v) && !isFile(v) {
 			return false
 		}
-		return !delimited || lower(v) == v || strings.ToUpper(v) == v || n == 0 || strings.Count(v, "/") > 2 || isFile(v) || hasWordPart(v)
+		return !delimited || !hasUpper(v) || !hasLower(v) || n == 0 || strings.Count(v, "/") > 2 || isFile(v) || hasWordPart(v)
 	}
 	return strings.HasPrefix(v, `\`) || strings.Count(v, `\`) > 1 || len(v) > 2 && v[1] == ':' && v[2] == '\\'
 }
@@ -110,7 +110,7 @@ func isPath(v string, delimited bool, p profile) bool {
 // hasWordPart reports whether a part of a path is a word, as folders are called.
 func hasWordPart(v string) bool {
 	for p := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '/' || r == '.' || r == '-' }) {
-		if len(p) > 3 && lower(p) == p && letters(p) && isWord(p) {
+		if len(p) > 3 && !hasUpper(p) && letters(p) && isWord(p) {
 			return true
 		}
 	}
@@ -170,7 +170,9 @@ func digitInWord(v string) bool {
 }
 
 // madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
-func madeUp(v string) bool { return madeUpForm.MatchString(v) }
+func madeUp(v string) bool {
+	return hasDigit(v) && strings.ContainsAny(v, "-_.+!") && madeUpForm.MatchString(v)
+}
 
 var madeUpForm = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
 
@@ -197,7 +199,7 @@ func isChain(v string) bool {
 
 // isConstant reports whether v is a name of code in capitals, or a number with letters before ("PROJ-123", "AES-256-CTR").
 func isConstant(v string) bool {
-	return strings.ToUpper(v) == v && (strings.Contains(v, "_") && isName(v) || constantParts(v))
+	return !hasLower(v) && (strings.Contains(v, "_") && isName(v) || constantParts(v))
 }
 
 func constantParts(v string) bool {
@@ -215,7 +217,7 @@ func isFile(v string) bool {
 	v = strings.TrimRight(v, digitSet)
 	v = strings.TrimSuffix(v, ":")
 	n := strings.LastIndexByte(v, '.')
-	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && letters(v[n+1:]) && lower(v[n+1:]) == v[n+1:]
+	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && letters(v[n+1:]) && !hasUpper(v[n+1:])
 }
 
 // isSumForm reports whether a value is a hash or an ID, which gives no access where nothing says so.
@@ -226,7 +228,7 @@ func isSumForm(v string) bool {
 			return false
 		}
 	}
-	return len(v) > 6 && (lower(v) == v || strings.ToUpper(v) == v)
+	return len(v) > 6 && (!hasUpper(v) || !hasLower(v))
 }
 
 // isUUID reports whether v begins with one.

@@ -48,7 +48,7 @@ func english(t string, at window) (name, bool) {
 		n.end++
 	}
 	word := lower(t[at.lo:n.end])
-	upper := strings.ToUpper(word) == t[at.lo:n.end]
+	upper := !hasLower(t[at.lo:n.end])
 	glued := at.lo > 0 && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1]))
 	var ok bool
 	if n.kind, n.weak, ok = meant(word, t, at.lo, glued, upper); !ok {
@@ -184,7 +184,7 @@ func foreignName(t string, at window) (name, bool) {
 	if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
 		n.kind = token
 	}
-	capitals := strings.ToUpper(t[at.lo:at.hi]) == t[at.lo:at.hi]
+	capitals := strings.ToUpper(t[at.lo:at.hi]) == t[at.lo:at.hi] // of any script
 	for first, _ := utf8.DecodeRuneInString(t[at.lo:]); n.end < len(t) && first < caseless; {
 		r, size := utf8.DecodeRuneInString(t[n.end:])
 		if !unicode.IsLetter(r) || r >= caseless || unicode.IsUpper(r) && !capitals {

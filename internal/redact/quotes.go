@@ -27,6 +27,9 @@ func quotedAt(t string, i int) (lo, hi int, closed bool) {
 
 // raw is a string in three quotes, or in Perl's and Ruby's own, that begins at i.
 func raw(t string, i int) (int, int) {
+	if !quoteAt(t, i) && strings.IndexByte("q%~", t[i]) < 0 {
+		return 0, 0
+	}
 	for _, open := range []string{"'''", `"""`, "q{", "q(", "q[", "qq{", "qq(", "%q(", "%q{", "%Q(", "%Q{", "~s(", "~s{", "~S("} {
 		if t[i] == open[0] && strings.HasPrefix(t[i:], open) {
 			end := open

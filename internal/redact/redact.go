@@ -216,11 +216,11 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		at = place{session: s.ID, turn: -1}
 		add(InBranch, &s.Branch)
 		add(InModel, &s.Model)
-		for j := range s.Usage {
-			add(InModel, &s.Usage[j].Model)
+		prompt, isMade := -1, false
+		if s.Title != "" {
+			prompt = session.TitleTurn(s.Turns)
+			isMade = prompt >= 0 && s.Title == session.PromptTitle(s.Turns[prompt].Content)
 		}
-		prompt := session.TitleTurn(s.Turns)
-		isMade := s.Title != "" && prompt >= 0 && s.Title == session.PromptTitle(s.Turns[prompt].Content)
 		if at.in = InTitle; !isMade {
 			put(text{at: &s.Title, cut: cutTitle, title: true})
 		}
@@ -289,7 +289,6 @@ func clone(e session.Entry) session.Entry {
 		s := &e.Sessions[i]
 		s.Turns = slices.Clone(s.Turns)
 		s.ToolCalls = slices.Clone(s.ToolCalls)
-		s.Usage = slices.Clone(s.Usage)
 	}
 	e.Memories, e.Wrote = slices.Clone(e.Memories), slices.Clone(e.Wrote)
 	return e

@@ -141,7 +141,7 @@ func (s *scanner) wake(r *rule, i int, at window) {
 		})
 		return
 	}
-	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) || r.begins == assigning && !operatorAhead(s.low, at.hi) {
+	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) || r.begins == assigning && !valueAhead(s.low, at.hi) {
 		return
 	}
 	hi := min(len(s.t), at.hi+reachOfRule)
@@ -155,14 +155,20 @@ func (s *scanner) wake(r *rule, i int, at window) {
 	}
 }
 
-// operatorAhead reports whether a sign that gives a value follows a name of which a keyword ends at i.
-func operatorAhead(low string, i int) bool {
-	for end := min(i+48, len(low)); i < end; i++ {
-		if c := low[i]; !isWordByte(c) && strings.IndexByte(".-'\"\t\n\f\r ", c) < 0 {
-			return strings.IndexByte("=>:|?,", c) >= 0
-		}
+// valueAhead reports whether a sign and something as long as these rules' values follow a name of which a keyword ends at i.
+func valueAhead(low string, i int) bool {
+	const shortest = 14
+	for end := min(i+48, len(low)); i < end && (isWordByte(low[i]) || strings.IndexByte(".-'\"\t\n\f\r ", low[i]) >= 0); i++ {
 	}
-	return false
+	if i == len(low) || strings.IndexByte("=>:|?,", low[i]) < 0 {
+		return false
+	}
+	i = skip(low, i, "=>:|?,`'\" \t\n\f\r")
+	from := i
+	for i < len(low) && i-from < shortest && (isWordByte(low[i]) || strings.IndexByte("-=.:%+/", low[i]) >= 0) {
+		i++
+	}
+	return i-from == shortest
 }
 
 func isWordByte(c byte) bool { return alnumeric(c) || c == '_' }

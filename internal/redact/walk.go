@@ -248,7 +248,7 @@ func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
 	}
 	w.i = hi + 1
 	w.strings++
-	return 0, 0, w.strings == maxStrings
+	return 0, 0, w.strings == maxStrings || t < said && isSecretName[lower(v)] // which has a value of its own
 }
 
 // element is what stands up to the end of an element of XML.
@@ -316,7 +316,7 @@ func (w *walk) skipWord(v string) {
 	case w.tie >= said && w.tie < sure:
 		w.tie = near
 		w.words++
-	case w.words == 0 && isSecretName[low] && w.tie < said: // which has a value of its own
+	case isSecretName[low] && w.tie < said: // likewise
 		w.words = maxWords
 	default:
 		w.words++
@@ -326,7 +326,7 @@ func (w *walk) skipWord(v string) {
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (w *walk) asValue() (lo, hi int) {
 	rest := w.low[w.end:min(len(w.low), w.end+maxReach)]
-	if !strings.Contains(rest, "value") && !strings.Contains(rest, "default") {
+	if w.next("value", &w.value, w.end) >= w.end+len(rest) && w.next("default", &w.standard, w.end) >= w.end+len(rest) {
 		return 0, 0
 	}
 	w.work += len(rest)
@@ -344,6 +344,17 @@ func (w *walk) asValue() (lo, hi int) {
 	}
 	lo, hi, _ = v.step()
 	return lo, hi
+}
+
+// next is where a word stands from i on, of which at is the place that was found last; the text's end for nowhere. Each asks further on.
+func (s *scanner) next(word string, at *int, i int) int {
+	if *at < i {
+		n := strings.Index(s.low[i:], word)
+		if *at = len(s.low); n >= 0 {
+			*at = i + n
+		}
+	}
+	return *at
 }
 
 var valueKey = lazy.Expr(`(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =|\bvalue (?:is )?)`)
