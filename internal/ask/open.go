@@ -34,7 +34,7 @@ type Opening struct {
 }
 
 // Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the only step of a question that
-// writes, and it writes caches and records.
+// writes: caches and records, and the copies of ledgers that a fetch brought.
 func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, error) {
 	m, err := w.Reader()
 	if err != nil {

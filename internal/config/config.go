@@ -77,6 +77,17 @@ func (c Config) Agreed(remote string) bool {
 	return remote == c.Remote && (c.Place == "" || c.Place == c.Places[remote])
 }
 
+// ReadFrom is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
+func (c Config) ReadFrom() string {
+	switch {
+	case c.Remote != "" && c.Agreed(c.Remote):
+		return c.Remote
+	case c.Remote == "" && len(c.Remotes) == 1:
+		return c.Remotes[0]
+	}
+	return ""
+}
+
 // RemoteFor chooses the remote to share with: the one that is asked for, else rekal.remote,
 // else that of the branch's upstream, else origin. It returns ErrUnknownRemote for a name
 // that is none of git's remotes, and ErrNoRemote where nothing can be chosen.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,17 @@ import (
 // trackingPrefix is where git notes what a remote's ledgers are. A plain `git fetch` of a clone
 // writes there, too, and prunes; what is taken in from there is kept elsewhere.
 func trackingPrefix(remote string) string { return "refs/remotes/" + remote + "/rekal/" }
+
+// ErrRewritten is a remote's ledger that its author scrubbed.
+var ErrRewritten = errors.New("its author took something out of it")
+
+// change says how a ref may move as something is taken in.
+type change bool
+
+const (
+	anyChange change = false
+	onlyAdds  change = true // what it held stays behind it
+)
 
 // ErrRefused is a remote's ledger that can't be taken in as it is.
 var ErrRefused = errors.New("not taken in")
@@ -137,17 +149,32 @@ func (d Dropped) Rescue() string {
 // what the ledger itself says was scrubbed: a ledger that was rewritten is merged. One that
 // can't be read is refused and costs only itself.
 func (l *Ledger) Adopt(ctx context.Context, remote string) (Adopted, error) {
-	return l.adopt(ctx, remote, "*")
+	return l.adopt(ctx, remote, "*", anyChange)
+}
+
+// Fetched maps the remote-tracking refs of a remote's ledgers to what they hold.
+func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
+	tips, err := repo.Refs(trackingPrefix(remote) + "*")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return tips, nil
+}
+
+// AdoptAdded is Adopt for one remote-tracking ref where nobody asked to share: nothing is given up. A ledger of which something was scrubbed is
+// refused with ErrRewritten, and left to Adopt.
+func (l *Ledger) AdoptAdded(ctx context.Context, remote, ref string) (Adopted, error) {
+	return l.adopt(ctx, remote, strings.TrimPrefix(ref, trackingPrefix(remote)), onlyAdds)
 }
 
 // Restore takes in what a remote was last known to hold of one's own ledger, and reports
 // whether that was anything.
 func (l *Ledger) Restore(ctx context.Context, remote string) (bool, error) {
-	taken, err := l.adopt(ctx, remote, strings.TrimPrefix(l.ref, localPrefix))
+	taken, err := l.adopt(ctx, remote, strings.TrimPrefix(l.ref, localPrefix), anyChange)
 	return taken.Own != "", err
 }
 
-func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error) {
+func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change) (Adopted, error) {
 	var out Adopted
 	prefix := trackingPrefix(remote)
 	tips, err := l.repo.Refs(prefix + name)
@@ -180,7 +207,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 				continue
 			}
 		}
-		was, tip, err := takeIn(ctx, l.repo, to, there)
+		was, tip, err := takeIn(ctx, l.repo, to, there, allowed)
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
@@ -241,8 +268,8 @@ func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, no
 	return errors.Join(repo.ExpireReflog(ctx, d.Ref), repo.ExpireReflog(ctx, tracking))
 }
 
-// takeIn moves a ref on to hold what another tip holds, too, and tells where it was and is.
-func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, now git.OID, err error) {
+// takeIn moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
+func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
@@ -262,6 +289,9 @@ func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, 
 		if held != "" {
 			if next, err = merge(ctx, repo, held, tip); err != nil || next == held {
 				return held, next, err
+			}
+			if behind, err := repo.IsAncestor(held, next); allowed == onlyAdds && (err != nil || !behind) {
+				return held, held, cmp.Or(err, ErrRewritten)
 			}
 		}
 		err = repo.CompareAndSwap(ctx, ref, held, next, "rekal: fetch")
@@ -398,6 +428,6 @@ func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended)
 	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
 		return Adopted{}, err
 	}
-	taken, err := l.adopt(ctx, remote, name)
+	taken, err := l.adopt(ctx, remote, name, anyChange)
 	return taken, errors.Join(append(taken.Refused, err)...)
 }

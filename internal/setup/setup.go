@@ -206,9 +206,9 @@ func removeCache(path string) error {
 
 // OurCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
 // SQL (with what lies beside them), those of past moments, the locks, the capture
-// cache, what is known of the embedding server, spilled data, and the record of what was made.
+// cache, what is known of the embedding server, what a fetch brought, spilled data, and the record of what was made.
 func OurCache(name string) bool {
-	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
+	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "fetched", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
 			return true
 		}

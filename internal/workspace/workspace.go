@@ -155,7 +155,7 @@ func (w *Workspace) exclude() string {
 }
 
 // Reader prepares reading: a repository with a ledger, and a folder for the caches, which
-// any command may rebuild.
+// any command may rebuild. It takes in what a fetch brought.
 func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
@@ -163,6 +163,7 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.folder(w.Repo.Context()); err != nil {
 		return nil, err
 	}
+	w.takeInFetched(w.Repo.Context())
 	return w.Materializer(w.Warn), nil
 }
 

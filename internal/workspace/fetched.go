@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+)
+
+// fetchedFile lists, below .rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync, an OID and a ref a
+// line. As long as they are there, a question only compares.
+const fetchedFile = "fetched"
+
+// takeInTime is how long a question waits for what a fetch brought. A hostile ledger takes longer, and is left to a sync.
+const takeInTime = 3 * time.Second
+
+// takeInFetched takes in what `git fetch` or `git pull` brought of ledgers since the last time, from the remote that was agreed to, or the only
+// one. It is no reason to give no answer that something can't be taken in.
+func (w *Workspace) takeInFetched(ctx context.Context) {
+	conf, err := w.Settings()
+	remote := conf.ReadFrom()
+	if err != nil || remote == "" {
+		return
+	}
+	tips, err := ledger.Fetched(w.Repo, remote)
+	if err != nil || len(tips) == 0 {
+		return
+	}
+	path := filepath.Join(w.RekalDir(), fetchedFile)
+	known := readFetched(path)
+	if maps.Equal(tips, known) {
+		return
+	}
+	author, err := w.Author(ctx)
+	if author.Ledger == nil || err != nil {
+		return // doctor tells
+	}
+	within, cancel := context.WithTimeout(ctx, takeInTime)
+	defer cancel()
+	moved := false
+	for _, ref := range slices.Sorted(maps.Keys(tips)) {
+		if tips[ref] == known[ref] {
+			continue
+		}
+		taken, err := author.Ledger.AdoptAdded(within, remote, ref)
+		if err = errors.Join(append(taken.Refused, err)...); err != nil {
+			w.Warn(fmt.Errorf(`a fetch brought a ledger that is left to "git rekal sync": %w`, err))
+		}
+		moved = moved || taken.Own != ""
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if moved { // the next hook has less to read
+		_ = capture.Follow(within, w.Repo, w.RekalDir())
+	}
+	_ = writeFetched(path, tips) // where that can't be, the next question looks again
+}
+
+func readFetched(path string) map[string]git.OID {
+	text, _ := os.ReadFile(path) // none is none
+	known := map[string]git.OID{}
+	for line := range strings.Lines(string(text)) {
+		if id, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			known[ref] = git.OID(id)
+		}
+	}
+	return known
+}
+
+func writeFetched(path string, tips map[string]git.OID) error {
+	var b strings.Builder
+	for _, ref := range slices.Sorted(maps.Keys(tips)) {
+		fmt.Fprintf(&b, "%s %s\n", tips[ref], ref)
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(fresh, []byte(b.String()), 0o600); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return os.Rename(fresh, path)
+}
