@@ -23,8 +23,8 @@
 // What goes through a matrix has 14 bits: 1,536 products of 127 and 8,191 fit into an int32.
 enum { FULL = 8191 };
 
-// A tile is TOKENS tokens times ROWS rows of a matrix.
-enum { TOKENS = 4, ROWS = 4 };
+// A tile is TOKENS tokens times ROWS rows of a matrix. NEAR is how many numbers of tokens stay in a processor's first cache.
+enum { TOKENS = 4, ROWS = 4, NEAR = 12288 };
 
 // A tile's function multiplies TOKENS rows of a with ROWS rows of w, each of k numbers: out[token][row].
 typedef void tile_function(const int16_t *a, const int8_t *w, int k, int32_t out[TOKENS][ROWS]);
@@ -87,8 +87,8 @@ __attribute__((target(VNNI))) static void tile_vnni(const int16_t *a, const int8
 #pragma GCC unroll 4
 		for (int r = 0; r < ROWS; r++)
 			rows[r] = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(w + r * k + i)));
-	#pragma GCC unroll 4
-	for (int t = 0; t < TOKENS; t++) {
+#pragma GCC unroll 4
+		for (int t = 0; t < TOKENS; t++) {
 			__m512i v = _mm512_loadu_si512(a + t * k + i);
 #pragma GCC unroll 4
 			for (int r = 0; r < ROWS; r++)
@@ -126,13 +126,16 @@ static void tile_neon(const int16_t *a, const int8_t *w, int k, int32_t out[TOKE
 // The rest of the encoder is compiled twice: with wider registers the same operations take less time.
 #define NAME(f) f##_plain
 #define FOR
+#define WIDTH 4
 #include "encode.h"
 #undef NAME
 #undef FOR
+#undef WIDTH
 
 #if defined(__x86_64__)
 #define NAME(f) f##_avx2
 #define FOR __attribute__((target("avx2")))
+#define WIDTH 8
 #include "encode.h"
 #endif
 

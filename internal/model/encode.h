@@ -1,4 +1,5 @@
-// Included by bert.c for each path: NAME(f) is f's name there, FOR what it is compiled for. All rows of numbers have a multiple of LANES.
+// Included by bert.c for each path: NAME(f) is f's name there, FOR what it is compiled for, WIDTH how many
+// numbers a register has. All rows of numbers have a multiple of LANES.
 
 #ifndef LANES
 #define LANES 8
@@ -6,6 +7,9 @@
 // eight is LANES numbers, which operators treat one by one.
 typedef float eight __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t eight_ints __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef int16_t eight_shorts __attribute__((vector_size(2 * LANES), aligned(2)));
+typedef float four __attribute__((vector_size(4 * ROWS), aligned(4)));
+typedef int32_t four_ints __attribute__((vector_size(4 * ROWS)));
 
 // PICK is the first where a comparison holds, else the second.
 #define PICK(holds, first, second) ((eight)(((holds) & (eight_ints)(first)) | (~(holds) & (eight_ints)(second))))
@@ -17,7 +21,7 @@ struct room {
 	float y[MOST * INNER];         // what came out of a matrix
 	float mixed[MOST * DIM];       // what heads made of it
 	float keys[HEAD * MOST];       // of one head, a row a dimension
-	float attention[MOST];         // of one token, over all tokens
+	float attention[TOKENS][MOST]; // of some tokens, over all tokens
 	int16_t a[MOST * INNER];       // what goes into a matrix
 	float scales[MOST];            // of a, a token each
 };
@@ -95,69 +99,95 @@ FOR static void NAME(quantise)(struct room *room, const float *x, int n, int k) 
 		for (int i = 0; i < k; i += LANES) {
 			eight v = NAME(load)(x + i) * scale;
 			eight_ints q = __builtin_convertvector(v + PICK(v < 0.0f, NAME(all)(-0.5f), NAME(all)(0.5f)), eight_ints);
-			for (int j = 0; j < LANES; j++)
-				a[i + j] = (int16_t)q[j];
+			*(eight_shorts *)(a + i) = __builtin_convertvector(q, eight_shorts);
 		}
 		room->scales[t] = largest / FULL;
 	}
 }
 
-// multiply puts n rows of x, k numbers each, through a matrix of so many rows, into room->y. floats are the rows' scales and biases.
+// multiply puts n rows of x, k numbers each, through a matrix of so many rows, into room->y. floats are the rows' scales and biases. The
+// matrix passes by once for as many tokens as stay near the processor.
 FOR static void NAME(multiply)(struct room *room, const float *x, int n, int k, const int8_t *matrix, int rows, const float *floats) {
 	NAME(quantise)(room, x, n, k);
-	const float *bias = floats + rows;
-	int32_t out[TOKENS][ROWS];
-	for (int r = 0; r < rows; r += ROWS)
-		for (int t = 0; t < n; t += TOKENS) { // what lies behind the last token is not used
-			room->tile(room->a + t * k, matrix + (size_t)r * k, k, out);
-			for (int i = 0; i < TOKENS && t + i < n; i++)
-				for (int j = 0; j < ROWS; j++)
-					room->y[(t + i) * rows + r + j] = (float)out[i][j] * (room->scales[t + i] * floats[r + j]) + bias[r + j];
+	four_ints out[TOKENS];
+	for (int first = 0; first < n; first += NEAR / k) {
+		int last = n - first < NEAR / k ? n : first + NEAR / k;
+		for (int r = 0; r < rows; r += ROWS) {
+			four scales = *(const four *)(floats + r), bias = *(const four *)(floats + rows + r);
+			for (int t = first; t < last; t += TOKENS) { // what lies behind the last token is not used
+				room->tile(room->a + t * k, matrix + (size_t)r * k, k, (int32_t(*)[ROWS])out);
+				for (int i = 0; i < TOKENS && t + i < last; i++)
+					*(four *)(room->y + (t + i) * rows + r) = __builtin_convertvector(out[i], four) * (room->scales[t + i] * scales) + bias;
+			}
 		}
+	}
 }
 
-// attend mixes, for one head, the values of all tokens into each token. y has queries, keys and values beside each other.
+// weigh makes weights of the likeness of one token to each of n: e^x each, 0 up to wide. It returns one by their sum.
+FOR static float NAME(weigh)(float *attention, int n, int wide) {
+	const eight_ints lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+	eight most = NAME(all)(-1e30f), sum = NAME(all)(0);
+	for (int s = 0; s < wide; s += LANES) {
+		eight likeness = PICK(lanes + s < n, NAME(load)(attention + s), NAME(all)(-1e30f));
+		most = PICK(likeness > most, likeness, most);
+	}
+	float largest = most[0];
+	for (int i = 1; i < LANES; i++)
+		largest = most[i] > largest ? most[i] : largest;
+	for (int s = 0; s < wide; s += LANES) {
+		eight e = PICK(lanes + s < n, NAME(exponential)(NAME(load)(attention + s) - largest), NAME(all)(0));
+		NAME(store)(attention + s, e);
+		sum += e;
+	}
+	return 1.0f / NAME(total)(sum);
+}
+
+// attend mixes, for one head, the values of all tokens into each token. y has queries, keys and values beside each other. Several tokens
+// go together, so that additions need not wait for each other; where there are too few, the last one goes again.
 FOR static void NAME(attend)(struct room *room, int n, int head) {
+	typedef float vector __attribute__((vector_size(4 * WIDTH), aligned(4)));
 	const float *y = room->y + head * HEAD;
-	float *attention = room->attention;
-	int wide = (n + LANES - 1) / LANES * LANES;
+	int wide = (n + 2 * LANES - 1) / (2 * LANES) * (2 * LANES);
 	for (int i = 0; i < HEAD; i++) {
 		for (int t = 0; t < n; t++)
 			room->keys[i * MOST + t] = y[t * 3 * DIM + DIM + i];
 		for (int t = n; t < wide; t++)
 			room->keys[i * MOST + t] = 0;
 	}
-	for (int t = 0; t < n; t++) {
-		const float *query = y + t * 3 * DIM;
-		eight most = NAME(all)(-1e30f);
-		for (int s = 0; s < wide; s += LANES) {
-			eight likeness = NAME(all)(0);
-			for (int i = 0; i < HEAD; i++)
-				likeness += query[i] * NAME(load)(room->keys + i * MOST + s);
-			likeness *= 0.17677670f; // one by the root of HEAD
-			for (int j = n - s; j < LANES; j++)
-				likeness[j] = -1e30f;
-			NAME(store)(attention + s, likeness);
-			most = PICK(likeness > most, likeness, most);
+	for (int t = 0; t < n; t += TOKENS) {
+		int token[TOKENS];
+		float inverse[TOKENS];
+		for (int j = 0; j < TOKENS; j++)
+			token[j] = t + j < n ? t + j : n - 1;
+		for (int s = 0; s < wide; s += 2 * WIDTH) {
+			vector likeness[TOKENS][2] = {0};
+			for (int i = 0; i < HEAD; i++) {
+				const vector *keys = (const vector *)(room->keys + i * MOST + s);
+				for (int j = 0; j < TOKENS; j++) {
+					float query = y[token[j] * 3 * DIM + i];
+					likeness[j][0] += query * keys[0];
+					likeness[j][1] += query * keys[1];
+				}
+			}
+			for (int j = 0; j < TOKENS; j++)
+				for (int k = 0; k < 2; k++)
+					((vector *)(room->attention[j] + s))[k] = likeness[j][k] * 0.17677670f; // one by the root of HEAD
 		}
-		float largest = most[0];
-		for (int i = 1; i < LANES; i++)
-			largest = most[i] > largest ? most[i] : largest;
-		eight sum = NAME(all)(0);
-		for (int s = 0; s < wide; s += LANES) {
-			eight e = NAME(exponential)(NAME(load)(attention + s) - largest);
-			for (int j = n - s; j < LANES; j++)
-				e[j] = 0;
-			NAME(store)(attention + s, e);
-			sum += e;
+		for (int j = 0; j < TOKENS; j++)
+			inverse[j] = NAME(weigh)(room->attention[j], n, wide);
+		for (int i = 0; i < HEAD; i += 2 * WIDTH) {
+			vector mixed[TOKENS][2] = {0};
+			for (int s = 0; s < n; s++) {
+				const vector *values = (const vector *)(y + s * 3 * DIM + 2 * DIM + i);
+				for (int j = 0; j < TOKENS; j++) {
+					mixed[j][0] += room->attention[j][s] * values[0];
+					mixed[j][1] += room->attention[j][s] * values[1];
+				}
+			}
+			for (int j = 0; j < TOKENS; j++)
+				for (int k = 0; k < 2; k++)
+					((vector *)(room->mixed + token[j] * DIM + head * HEAD + i))[k] = mixed[j][k] * inverse[j];
 		}
-		float inverse = 1.0f / NAME(total)(sum);
-		eight mixed[HEAD / LANES] = {0};
-		for (int s = 0; s < n; s++)
-			for (int i = 0; i < HEAD / LANES; i++)
-				mixed[i] += attention[s] * NAME(load)(y + s * 3 * DIM + 2 * DIM + i * LANES);
-		for (int i = 0; i < HEAD / LANES; i++)
-			NAME(store)(room->mixed + t * DIM + head * HEAD + i * LANES, mixed[i] * inverse);
 	}
 }
 
