@@ -30,6 +30,7 @@ type Moment struct {
 type Opening struct {
 	At       string                // names a past moment; "" for the commit of a ledger that is checked out, else for now
 	Records  bool                  // also what commands printed, for Recall
+	Question string                // will be asked: its vector is made meanwhile; "" for none
 	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
 }
 
@@ -41,6 +42,9 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 		return nil, err
 	}
 	m.Progress = o.Progress
+	if o.Question != "" && o.At == "" {
+		w.Expect(o.Question)
+	}
 	past, err := asOf(ctx, w, m, o.At)
 	if err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	reads := c.shape.reads(app)
 	var found ask.Found
 	err = app.indexing(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Progress: progress})
+		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Progress: progress})
 		if err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Detail == handoff {
 			return in.handOver(ctx, w)
 		}
-		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true})
+		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query})
 		if err != nil {
 			return "", err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -116,6 +117,24 @@ func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 // maxQuestion bounds what is read of a question, in bytes; a model reads some 256 tokens.
 const maxQuestion = 4096
 
+// Expect makes the vector of a question that will be asked, while its asker does something else. A server is not asked twice, so it is not
+// asked here.
+func (w *Workspace) Expect(text string) {
+	if conf, err := w.Settings(); err == nil && conf.Embed.BuiltIn() {
+		w.expected, w.vector = text, sync.OnceValue(func() []float32 { return vectorOf(text) })
+		go w.vector()
+	}
+}
+
+// vectorOf is what the model that is built in makes of a question.
+func vectorOf(text string) []float32 {
+	vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
+	if err != nil {
+		return nil
+	}
+	return vector
+}
+
 // Question returns the vector that a model makes of a question; none where no server answers in
 // time, or the settings name another model.
 func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
@@ -124,14 +143,13 @@ func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
 		return nil
 	}
 	if conf.Embed.BuiltIn() {
-		if name != model.Name {
+		switch {
+		case name != model.Name:
 			return nil
+		case w.vector != nil && text == w.expected:
+			return w.vector()
 		}
-		vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
-		if err != nil {
-			return nil
-		}
-		return vector
+		return vectorOf(text)
 	}
 	client, served, err := w.Embedder(conf.Embed, 0)
 	if err != nil || client == nil {

@@ -70,6 +70,8 @@ type Workspace struct {
 
 	displaced bool                          // see Displaced
 	settings  func() (config.Config, error) // as they were when somebody first asked
+	expected  string                        // the question that vector is of; see Expect
+	vector    func() []float32              // waits for it; nil: nothing is expected
 }
 
 // ErrNotInitialised is a repository in which init was not run.
