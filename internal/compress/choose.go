@@ -81,9 +81,9 @@ func (k *keeper) result(opt Options, size int64) Result {
 		}
 	}
 	free := max(leastBytes, int(share*float64(size)))
-	if left := k.fit(&r, opt, free); left < rankAsked {
-		k.tight = true
-		k.fit(&r, opt, free)
+	if left := k.fitBudget(&r, opt, free); left < rankAsked {
+		k.overBudget = true
+		k.fitBudget(&r, opt, free)
 	}
 	return r.named()
 }
@@ -92,11 +92,11 @@ func (k *keeper) result(opt Options, size int64) Result {
 func (k *keeper) pieces(intent Intent) []piece {
 	var out []piece
 	ranks, longest := intent.ranks(), longestShown
-	if k.tight {
+	if k.overBudget {
 		longest = longestDetail
 	}
 	add := func(e entry, rank int, free bool) {
-		out = append(out, piece{seq: e.seq, text: cut(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
+		out = append(out, piece{seq: e.seq, text: truncate(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
 		add(e, ranks[total], false)
@@ -106,7 +106,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 		grave = grave || g.kind >= fault
 		rank := ranks[g.kind]
 		whole := len(g.members)
-		if k.tight || g.kind < fault && len(g.extra) > 0 {
+		if k.overBudget || g.kind < fault && len(g.extra) > 0 {
 			whole = 1
 		}
 		for _, m := range g.members[:whole] {
@@ -115,19 +115,19 @@ func (k *keeper) pieces(intent Intent) []piece {
 				add(*m.heading, rank, false)
 			}
 			for _, d := range m.details {
-				detail := piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
+				detail := piece{seq: d.seq, text: truncate(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
 				if g.kind < fault || d.depth > 4 { // the first lines behind each failure come before further ones of any
 					detail.rank, detail.free = rankDetail+d.depth, true
 				}
 				out = append(out, detail)
 			}
 		}
-		out = append(out, g.rest(rank, whole, k.tight)...)
+		out = append(out, g.foldMarks(rank, whole, k.overBudget)...)
 	}
 	for _, e := range k.asked {
 		add(e, rankAsked, true)
 	}
-	for i, e := range k.outer(grave) {
+	for i, e := range k.headAndTail(grave) {
 		if i == 0 && len(k.totals) == 0 { // what a tool says last is what came of it
 			add(e, rankTotal, false)
 		}
@@ -136,8 +136,8 @@ func (k *keeper) pieces(intent Intent) []piece {
 	return out
 }
 
-// outer are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
-func (k *keeper) outer(grave bool) (out []entry) {
+// headAndTail are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
+func (k *keeper) headAndTail(grave bool) (out []entry) {
 	head, tail, summed := headLines, tailLines, -1
 	if grave {
 		head, tail = 2, 3
@@ -153,8 +153,8 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// rest are marks that name the lines of the group beyond so many, in pieces of some.
-func (g *group) rest(rank, whole int, tight bool) (out []piece) {
+// foldMarks are marks that name the lines of a group that are not shown whole, some in each mark.
+func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 	final, first := g.members[whole-1], g.members[0].text
 	var extra []folded
 	for _, m := range g.members[whole:] {
@@ -165,33 +165,33 @@ func (g *group) rest(rank, whole int, tight bool) (out []piece) {
 	size, under := 0, final.heading
 	for i, e := range extra {
 		if tight {
-			e.differs = clipped(e.differs)
+			e.differs = clipQuoted(e.differs)
 		}
-		e.differs = cut(e.differs, longestShown)
+		e.differs = truncate(e.differs, longestShown)
 		size += len(e.differs)
 		if e.heading != nil && e.heading != under {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
 		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
-			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank + 1 + len(out), mark: part, needs: final.seq})
+			out = append(out, piece{seq: final.seq, text: foldMark(part), rank: rank + 1 + len(out), mark: part, needs: final.seq})
 			part, size, under = nil, 0, nil // each mark may stand without those before
 		}
 	}
 	return out
 }
 
-// clipped leaves of each quoted word its beginning.
-func clipped(text string) string {
-	all := words(text)
+// clipQuoted leaves of each quoted word its beginning.
+func clipQuoted(text string) string {
+	all := splitWords(text)
 	for i, w := range all {
 		if strings.ContainsAny(w, "'\"`‘“") {
-			all[i] = cut(w, longestQuoted)
+			all[i] = truncate(w, longestQuoted)
 		}
 	}
 	return strings.Join(all, " ")
 }
 
-func likeIt(items []string) string {
+func foldMark(items []string) string {
 	return "… " + session.Counted(len(items), "line") + " like it: " + braced(items)
 }
 
@@ -222,24 +222,24 @@ func braced(items []string) string {
 	return head + "{" + strings.Join(middle, ", ") + "}" + tail
 }
 
-// fit fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen weigh, too.
-func (k *keeper) fit(r *Result, opt Options, free int) (left int) {
+// fitBudget fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen weigh, too.
+func (k *keeper) fitBudget(r *Result, opt Options, free int) (left int) {
 	pieces := k.pieces(opt.Intent)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
 	for over, room := 1, opt.Budget; over > 0 && room > 0; room -= over {
 		var chosen []piece
-		chosen, left = choose(pieces, room, free)
+		chosen, left = chooseWithin(pieces, room, free)
 		r.Text, r.Shown = k.print(chosen)
 		over = tokens.Count(r.Text) - opt.Budget
 	}
 	return left
 }
 
-// choose takes pieces by rank while there is room: those that are free only up to so many bytes of all, and those that explain
+// chooseWithin takes pieces by rank while there is room: those that are free only up to so many bytes of all, and those that explain
 // another one only where none says the same. It tells the rank of the first for which there is none.
-func choose(pieces []piece, room, free int) (out []piece, left int) {
+func chooseWithin(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
 	bytes, left := 0, rankDetail
 	for _, p := range pieces {
@@ -250,7 +250,7 @@ func choose(pieces []piece, room, free int) (out []piece, left int) {
 		for cost > room && len(p.mark) > 1 { // the half of it may
 			left = min(left, p.rank)
 			p.mark = p.mark[:len(p.mark)/2]
-			p.text = likeIt(p.mark)
+			p.text = foldMark(p.mark)
 			cost = tokens.Count(p.text) + 1
 		}
 		if cost > room {
@@ -273,7 +273,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	next := 0
 	for _, p := range pieces {
 		if p.mark == nil {
-			if !k.tight {
+			if !k.overBudget {
 				k.gap(&b, next, p.seq, p.mute)
 				next = p.seq
 			}
@@ -297,21 +297,21 @@ func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
 		return
 	}
 	b.WriteString("… " + session.Counted(to-from, "line"))
-	var most run
+	var most similarRun
 	for _, r := range k.runs {
 		if n := min(to, r.from+r.n) - max(from, r.from); n > most.n {
 			most = r
 			most.n = n
 		}
 	}
-	if like := sample(most.text); most.n >= leastAlike && 2*most.n > to-from && like != "" {
+	if like := commonBeginning(most.text); most.n >= leastAlike && 2*most.n > to-from && like != "" {
 		fmt.Fprintf(b, " like %q", like)
 	}
 	b.WriteByte('\n')
 }
 
-// sample is the beginning of a line, up to what differs; "" where that is nothing but a bracket.
-func sample(text string) string {
+// commonBeginning is the beginning of a line, up to what differs; "" where that is nothing but a bracket.
+func commonBeginning(text string) string {
 	var out []string
 	for i, w := range strings.Fields(text) {
 		if strings.ContainsAny(w, "0123456789/") && i > 0 {
@@ -319,15 +319,15 @@ func sample(text string) string {
 		}
 		out = append(out, w)
 	}
-	s := strings.TrimSuffix(cut(strings.Join(out, " "), 40), "…")
+	s := strings.TrimSuffix(truncate(strings.Join(out, " "), 40), "…")
 	if strings.Trim(s, "[(- ") == "" {
 		return ""
 	}
 	return s + " …"
 }
 
-// cut leaves so many characters of a line.
-func cut(text string, longest int) string {
+// truncate leaves the first characters of a line, and an ellipsis where it had more.
+func truncate(text string, longest int) string {
 	if len(text) <= longest || utf8.RuneCountInString(text) <= longest {
 		return text
 	}

@@ -15,10 +15,10 @@ type compiler struct {
 
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	if text == "" {
-		return plain, false
+		return ordinary, false
 	}
-	if s.says&saysPlace != 0 {
-		if is := c.placed(text, s); is != plain {
+	if s.signals&saysPlace != 0 {
+		if is := c.placed(text, s); is != ordinary {
 			c.open = is != detail || c.open
 			return is, true
 		}
@@ -31,7 +31,7 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return c.makes(text), true
 	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
-	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
+	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
 		c.open = true
 		return fault, true
 	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && ends(text, ":"):
@@ -40,20 +40,20 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case c.open && indented(text), c.open && digits(text) > 0 && s.says&saysSum == 0:
+	case c.open && indented(text), c.open && digits(text) > 0 && s.signals&saysSum == 0:
 		return detail, true
-	case c.open && (strings.ContainsAny(text, "{};(") && s.says == 0):
+	case c.open && (strings.ContainsAny(text, "{};(") && s.signals == 0):
 		return detail, true // clang shows the line as it stands
 	}
 	c.open = false
-	return plain, false
+	return ordinary, false
 }
 
 // placed is what a line says behind its place; plain where it has none.
 func (c *compiler) placed(text string, s scanned) kind {
-	numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./"))
+	numbers, rest := readPlace(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./"))
 	if numbers == 0 {
-		return plain
+		return ordinary
 	}
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
@@ -67,12 +67,12 @@ func (c *compiler) placed(text string, s scanned) kind {
 		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.pack && rest != "":
 		return fault
-	case s.says&saysThrown != 0, s.says&saysError != 0 && s.says&saysZero == 0:
+	case s.signals&saysThrown != 0, s.signals&saysError != 0 && s.signals&saysZero == 0:
 		return fault
-	case s.says&saysWarning != 0:
+	case s.signals&saysWarning != 0:
 		return warning
 	}
-	return plain
+	return ordinary
 }
 
 // makes is what make says of itself. A make that failed because one that it ran did says nothing new; its status is 2.
@@ -90,5 +90,5 @@ func (c *compiler) makes(text string) kind {
 	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"), strings.Contains(text, "Nothing to be done"):
 		return noise
 	}
-	return plain
+	return ordinary
 }

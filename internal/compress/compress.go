@@ -71,13 +71,13 @@ type Result struct {
 
 // Compressor takes in one output. It is no Writer for several goroutines.
 type Compressor struct {
-	opt    Options
-	lines  lineReader
-	asked  vocabulary
-	goTest *goTest // the first of the tools
-	tools  []tool
-	like   like
-	keep   keeper
+	opt     Options
+	lines   lineReader
+	asked   vocabulary
+	goTest  *goTest // the first of the tools
+	tools   []tool
+	repeats repeats
+	keep    keeper
 }
 
 // New returns a Compressor.
@@ -107,28 +107,28 @@ func (c *Compressor) line(text string) {
 		}
 	}
 	s.owner = c.lines.owner
-	if is, ok := c.like.known(s); ok {
+	if is, ok := c.repeats.known(s); ok {
 		c.keep.add(text, is, s)
 		return
 	}
-	is, by := c.ask(text, s)
-	c.like.note(s, is, by)
+	is, by := c.recognise(text, s)
+	c.repeats.note(s, is, by)
 	c.keep.add(text, is, s)
 }
 
-// ask asks the tools whose line it is, and tells which one said so; -1 for none.
-func (c *Compressor) ask(text string, s scanned) (is kind, by int) {
+// recognise asks the tools whose line it is, and tells which one said so; -1 for none.
+func (c *Compressor) recognise(text string, s scanned) (is kind, by int) {
 	for i, t := range c.tools {
 		if is, ok := t.line(text, s, &c.keep); ok {
 			return is, i
 		}
 	}
-	return general(text, s, &c.keep), -1
+	return kindOfAny(text, s, &c.keep), -1
 }
 
-// like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
+// repeats is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
 // does not wait for that. goTest, the first of the tools, holds each line.
-type like struct {
+type repeats struct {
 	shape uint64
 	says  signal
 	is    kind
@@ -136,18 +136,18 @@ type like struct {
 	times int
 }
 
-func (l *like) known(s scanned) (kind, bool) {
-	return l.is, l.times > 1 && l.shape == s.shape && l.says == s.says && s.owner == ""
+func (l *repeats) known(s scanned) (kind, bool) {
+	return l.is, l.times > 1 && l.shape == s.shape && l.says == s.signals && s.owner == ""
 }
 
-func (l *like) note(s scanned, is kind, by int) {
+func (l *repeats) note(s scanned, is kind, by int) {
 	switch {
 	case is > noise || by == 0:
 		l.times = 0
-	case l.times > 0 && l.shape == s.shape && l.says == s.says && l.is == is && l.by == by:
+	case l.times > 0 && l.shape == s.shape && l.says == s.signals && l.is == is && l.by == by:
 		l.times++
 	default:
-		*l = like{s.shape, s.says, is, by, 1}
+		*l = repeats{s.shape, s.signals, is, by, 1}
 	}
 }
 

@@ -10,13 +10,13 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case text == "":
 		return noise, e.file
 	case !indented(text):
-		e.file = isFile(text) && !strings.ContainsAny(text, " :(")
+		e.file = looksLikeFile(text) && !strings.ContainsAny(text, " :(")
 		return heading, e.file
 	}
 	bare := strings.TrimLeft(text, " ")
 	n := digits(bare)
 	if !e.file || n == 0 || len(bare) == n || bare[n] != ':' {
-		return plain, false
+		return ordinary, false
 	}
 	bare = strings.TrimLeft(bare[n+1+digits(bare[n+1:]):], " ")
 	switch {
@@ -25,5 +25,5 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case starts(bare, "warning", "⚠"):
 		return warning, true
 	}
-	return plain, false
+	return ordinary, false
 }

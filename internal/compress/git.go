@@ -8,14 +8,14 @@ type gitTool struct{ patch bool }
 func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":
-		return plain, false
+		return ordinary, false
 	case strings.HasPrefix(text, "diff --git "):
 		g.patch = true
 		return sign, true
 	case g.patch && starts(text, "index ", "--- ", "+++ ", "similarity ", "old mode", "new mode"):
 		return noise, true
 	case g.patch && starts(text, "@@ ", "+", "-", " ", "\\ No newline"):
-		return plainOf(text), true
+		return kindOfPatchLine(text), true
 	case starts(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
 		return total, true
 	case digits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
@@ -24,11 +24,11 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 		return sign, true
 	}
 	g.patch = false
-	return plain, false
+	return ordinary, false
 }
 
-// plainOf is a line of a patch: what it changes explains the file above it.
-func plainOf(text string) kind {
+// kindOfPatchLine is a line of a patch: what it changes explains the file above it.
+func kindOfPatchLine(text string) kind {
 	if text[0] == '+' || text[0] == '-' || text[0] == '@' {
 		return detail
 	}

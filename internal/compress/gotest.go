@@ -28,13 +28,13 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 			g.test, g.open = strings.TrimSpace(name), false
 			return noise, true
 		}
-		return plain, false
+		return ordinary, false
 	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
-		g.drop(cmp.Or(s.owner, name(bare)))
+		g.drop(cmp.Or(s.owner, testName(bare)))
 		g.open = false
 		return noise, true
 	case strings.HasPrefix(bare, "--- FAIL: "):
-		g.release(cmp.Or(s.owner, name(bare)), k)
+		g.release(cmp.Or(s.owner, testName(bare)), k)
 		g.open = true
 		return failure, true
 	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
@@ -52,28 +52,28 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 		return total, true
 	case starts(text, "panic: test timed out"):
 		g.releaseAll(k)
-		return plain, false
+		return ordinary, false
 	case (g.test != "" || s.owner != "") && strings.HasPrefix(text, "    ") && !strings.HasPrefix(bare, "--- "):
 		return g.hold(text, s, k), true
 	case g.open && strings.HasPrefix(text, "    "):
-		return logged(bare), true
+		return kindOfLogged(bare), true
 	}
 	if text != "" && text[0] != ' ' && text[0] != '\t' {
 		g.open = false
 	}
-	return plain, false
+	return ordinary, false
 }
 
-// logged is what a line of a failing test says: its place, or more of it.
-func logged(bare string) kind {
-	if n, _ := place(bare); n > 0 {
+// kindOfLogged is what a line of a failing test says: its place, or more of it.
+func kindOfLogged(bare string) kind {
+	if n, _ := readPlace(bare); n > 0 {
 		return fault
 	}
 	return detail
 }
 
-// name is that of a result: "--- FAIL: TestX (0.00s)".
-func name(bare string) string {
+// testName is that of a result: "--- FAIL: TestX (0.00s)".
+func testName(bare string) string {
 	_, rest, _ := strings.Cut(bare, ": ")
 	name, _, _ := strings.Cut(rest, " (")
 	return name
@@ -85,7 +85,7 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	}
 	owner := cmp.Or(s.owner, g.test)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], kept(entry{seq: k.seq, text: text, says: s.wordy}))
+		g.held[owner] = append(g.held[owner], withOwnText(entry{seq: k.seq, text: text, says: s.wordy}))
 		g.n++
 	}
 	return noise
@@ -99,7 +99,7 @@ func (g *goTest) drop(owner string) {
 // release hands over what a failing test logged.
 func (g *goTest) release(owner string, k *keeper) {
 	for _, h := range g.held[owner] {
-		k.put(h, logged(strings.TrimLeft(h.text, " ")))
+		k.addOfKind(h, kindOfLogged(strings.TrimLeft(h.text, " ")))
 	}
 	g.drop(owner)
 }

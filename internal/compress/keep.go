@@ -29,8 +29,8 @@ type entry struct {
 	depth int  // of a detail: how far it stands behind its head
 }
 
-// kept is an entry whose text is its own; see block.
-func kept(e entry) entry {
+// withOwnText is an entry whose text is its own; see block.
+func withOwnText(e entry) entry {
 	e.text = strings.Clone(e.text)
 	return e
 }
@@ -57,8 +57,8 @@ type folded struct {
 	differs string
 }
 
-// run is lines of one shape that follow each other.
-type run struct {
+// similarRun is lines of one shape that follow each other.
+type similarRun struct {
 	from, n int
 	text    string // the first
 	shape   uint64
@@ -66,56 +66,56 @@ type run struct {
 
 // keeper holds what matters of the lines so far.
 type keeper struct {
-	seq     int // of the next line
-	mute    int // lines right before it that say nothing
-	bytes   int // kept
-	groups  []*group
-	byForm  map[uint64]*group
-	at      *member // whose details follow; nil: nobody's
-	tied    bool    // the line before is at, or explains it
-	heading *entry
-	head    []entry
-	tail    [tailLines]entry // a ring
-	ends    int              // lines that went through it
-	small   string           // all lines, while there are few
-	asked   []entry
-	totals  []entry
-	tests   bool // a tool of tests gave a sum
-	tight   bool // not everything that matters fits
-	now     run
-	runs    []run // the longest
+	seq        int // of the next line
+	mute       int // lines right before it that say nothing
+	bytes      int // kept
+	groups     []*group
+	byForm     map[uint64]*group
+	at         *member // whose details follow; nil: nobody's
+	tied       bool    // the line before is at, or explains it
+	heading    *entry
+	head       []entry
+	tail       [tailLines]entry // a ring
+	ends       int              // lines that went through it
+	small      string           // all lines, while there are few
+	asked      []entry
+	totals     []entry
+	tests      bool // a tool of tests gave a sum
+	overBudget bool // not everything that matters fits
+	now        similarRun
+	runs       []similarRun // the longest
 }
 
 func newKeeper() keeper { return keeper{byForm: map[uint64]*group{}} }
 
 // add takes in a line.
 func (k *keeper) add(text string, is kind, s scanned) {
-	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || says(text))}
+	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || hasContent(text))}
 	k.seq++
 	if k.mute++; e.says {
 		k.mute = 0
 	}
 	k.follow(e, s)
-	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
-		k.asked = append(k.asked, kept(e))
+	if s.signals&saysAsked != 0 && len(k.asked) < maxAsked && k.takeRoom(text) {
+		k.asked = append(k.asked, withOwnText(e))
 	}
-	k.put(e, is)
+	k.addOfKind(e, is)
 }
 
-// put files a line under its kind.
-func (k *keeper) put(e entry, is kind) {
+// addOfKind keeps a line by its kind.
+func (k *keeper) addOfKind(e entry, is kind) {
 	switch is {
 	case noise:
-	case plain:
+	case ordinary:
 		k.at = nil
 	case detail:
-		k.explain(e)
+		k.addDetail(e)
 	case heading:
-		h := kept(e)
+		h := withOwnText(e)
 		k.heading, k.at = &h, nil
 	case total:
 		k.at = nil
-		if k.totals = append(k.totals, kept(e)); len(k.totals) > maxTotals {
+		if k.totals = append(k.totals, withOwnText(e)); len(k.totals) > maxTotals {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
@@ -128,20 +128,20 @@ func (k *keeper) put(e entry, is kind) {
 func (k *keeper) follow(e entry, s scanned) {
 	if e.text != "" {
 		if len(k.head) < headLines {
-			k.head = append(k.head, kept(e))
+			k.head = append(k.head, withOwnText(e))
 		}
 		k.tail[k.ends%tailLines] = e
 		k.ends++
 	}
 	if k.seq <= smallLines {
-		k.small += cut(e.text, longestShown) + "\n"
+		k.small += truncate(e.text, longestShown) + "\n"
 	}
 	if k.now.n > 0 && k.now.shape == s.shape {
 		k.now.n++
 		return
 	}
 	k.endRun()
-	k.now = run{e.seq, 1, e.text, s.shape}
+	k.now = similarRun{e.seq, 1, e.text, s.shape}
 }
 
 // endRun keeps a run if it is one of the longest.
@@ -165,7 +165,7 @@ func (k *keeper) endRun() {
 	}
 }
 
-func (k *keeper) fits(text string) bool {
+func (k *keeper) takeRoom(text string) bool {
 	if k.bytes+len(text) > maxBytes {
 		return false
 	}
@@ -173,17 +173,17 @@ func (k *keeper) fits(text string) bool {
 	return true
 }
 
-// explain adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
-func (k *keeper) explain(e entry) {
-	if k.at == nil || !e.says || len(k.at.details) == maxDetails || !k.fits(e.text) {
+// addDetail adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
+func (k *keeper) addDetail(e entry) {
+	if k.at == nil || !e.says || len(k.at.details) == maxDetails || !k.takeRoom(e.text) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
-	k.at.details = append(k.at.details, kept(e))
+	k.at.details = append(k.at.details, withOwnText(e))
 }
 
-// says reports whether a line says something: one of signs, with a letter or digit among eight at most, does not.
-func says(text string) bool {
+// hasContent reports whether a line is more than decoration: one of signs, with a letter or digit among eight at most, does not.
+func hasContent(text string) bool {
 	letters, signs := 0, 0
 	for i := range len(text) {
 		if kind := classes[text[i]]; kind == isLetter || kind == isDigit {
@@ -204,8 +204,8 @@ func says(text string) bool {
 	return 7*letters > signs
 }
 
-// whole is how many lines of a group are kept as they are; of the rest stands what differs.
-func whole(is kind) int {
+// wholeLines is how many lines of a group are kept as they are; of the rest stands what differs.
+func wholeLines(is kind) int {
 	switch is {
 	case failure:
 		return 30
@@ -217,11 +217,11 @@ func whole(is kind) int {
 
 // group adds a line to those of its form.
 func (k *keeper) group(e entry, is kind) {
-	key := (form(e.text) ^ uint64(is)) * hashPrime
+	key := (formHash(e.text) ^ uint64(is)) * hashPrime
 	g := k.byForm[key]
 	k.at = nil
 	if g == nil {
-		if len(k.groups) == maxGroups || !k.fits(e.text) {
+		if len(k.groups) == maxGroups || !k.takeRoom(e.text) {
 			return
 		}
 		g = &group{kind: is, texts: map[uint64]bool{}}
@@ -229,14 +229,14 @@ func (k *keeper) group(e entry, is kind) {
 		k.groups = append(k.groups, g)
 	}
 	g.n++
-	sum := mix(hashStart, e.text)
+	sum := mixText(hashStart, e.text)
 	if k.heading != nil {
-		sum ^= mix(0, k.heading.text)
+		sum ^= mixText(0, k.heading.text)
 	}
 	switch {
 	case g.texts[sum]: // it stands there
-	case len(g.members) < whole(is) && k.fits(e.text):
-		g.members = append(g.members, member{entry: kept(e), heading: k.heading})
+	case len(g.members) < wholeLines(is) && k.takeRoom(e.text):
+		g.members = append(g.members, member{entry: withOwnText(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
 	default:
@@ -244,9 +244,9 @@ func (k *keeper) group(e entry, is kind) {
 	}
 }
 
-// word is the first of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
+// nextWord is the first word of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
 // word; an apostrophe is no quote.
-func word(text string) (first string, names bool, rest string) {
+func nextWord(text string) (first string, names bool, rest string) {
 	for text != "" && classes[text[0]] == isSpace {
 		text = text[1:]
 	}
@@ -272,21 +272,21 @@ func word(text string) (first string, names bool, rest string) {
 	return text[:n], names, text[n:]
 }
 
-// form is equal for findings of one kind: they differ in words that name something only.
-func form(text string) uint64 {
+// formHash is equal for findings of one kind: they differ in words that name something only.
+func formHash(text string) uint64 {
 	h := uint64(hashStart)
-	for w, names, rest := word(text); w != ""; w, names, rest = word(rest) {
-		if !names && (w[0] < 0x80 || says(w)) { // or it is a rule, of any length
-			h = mix(h, w)
+	for w, names, rest := nextWord(text); w != ""; w, names, rest = nextWord(rest) {
+		if !names && (w[0] < 0x80 || hasContent(w)) { // or it is a rule, of any length
+			h = mixText(h, w)
 		}
 		h *= hashPrime
 	}
 	return h
 }
 
-// words are those of a text.
-func words(text string) (out []string) {
-	for w, _, rest := word(text); w != ""; w, _, rest = word(rest) {
+// splitWords are the words of a text.
+func splitWords(text string) (out []string) {
+	for w, _, rest := nextWord(text); w != ""; w, _, rest = nextWord(rest) {
 		out = append(out, w)
 	}
 	return out
@@ -298,7 +298,7 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 		return
 	}
 	differs := difference(g.members[0].text, text)
-	if !k.fits(differs) {
+	if !k.takeRoom(differs) {
 		k.bytes = maxBytes // there will hardly be room for another
 		return
 	}
@@ -308,10 +308,10 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 
 // difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
-	had := words(first)
+	had := splitWords(first)
 	var out []string
-	for i, w := range words(text) {
-		if _, names, _ := word(w); (i >= len(had) || had[i] != w) && (names || says(w)) {
+	for i, w := range splitWords(text) {
+		if _, names, _ := nextWord(w); (i >= len(had) || had[i] != w) && (names || hasContent(w)) {
 			out = append(out, w)
 		}
 	}

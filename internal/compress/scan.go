@@ -4,12 +4,12 @@ import "strings"
 
 // scanned is what one pass over a line tells.
 type scanned struct {
-	shape uint64 // equal for lines that differ in words with digits or slashes only
-	says  signal
-	blank bool   // a space stands in it
-	wordy bool   // a letter or digit stands in it
-	odd   bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
-	owner string // see lineReader
+	shape   uint64 // equal for lines that differ in words with digits or slashes only
+	signals signal
+	blank   bool   // a space stands in it
+	wordy   bool   // a letter or digit stands in it
+	odd     bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
+	owner   string // see lineReader
 }
 
 // signal is a set of what words of a line say.
@@ -26,9 +26,9 @@ const (
 	saysSum    // of something else that is counted
 )
 
-// trouble are the words by which people and tools name it. Words that are parts of names (error_test.go) don't
+// signalWords are the words by which people and tools name errors, warnings and sums. Words that are parts of names (error_test.go) don't
 // count: they stand in a word with a dot, dash, slash or underscore.
-var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
+var signalWords = map[string]signal{ //nolint:gochecknoglobals // a table
 	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError | saysTests, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
 	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError, "killed": saysError, "undefined": saysError,
 	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError, "conflict": saysError, "unresolved": saysError,
@@ -39,9 +39,9 @@ var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
 	"no": saysZero, "without": saysZero, "0": saysZero,
 }
 
-// sums reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
+// isSum reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
 // "Tests: 5", "There were 3 errors:".
-func sums(text string) bool {
+func isSum(text string) bool {
 	before := ""
 	n := 0
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordByte(byte(min(r, 0x80))) }) {
@@ -49,7 +49,7 @@ func sums(text string) bool {
 		if digits(word) > 0 {
 			number, noun = word, before
 		}
-		if digits(number) > 0 && (trouble[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
+		if digits(number) > 0 && (signalWords[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
 			return true
 		}
 		if before = word; n == 4 {
@@ -73,7 +73,7 @@ const common = " the and for with only show from what which that this are was we
 // askedWords reads an instruction: its words of three letters and more.
 func askedWords(instruction string) (w vocabulary) {
 	w.hash = map[uint64]string{}
-	for word := range trouble {
+	for word := range signalWords {
 		w.put(word)
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(instruction), func(r rune) bool {
@@ -88,20 +88,20 @@ func askedWords(instruction string) (w vocabulary) {
 }
 
 func (w *vocabulary) put(word string) {
-	w.hash[hashOf(word)] = word
+	w.hash[foldedHash(word)] = word
 	w.sizes[word[0]|0x20] |= 1 << min(len(word), 63)
 }
 
-// says is what a word means; the table decides, all else is what was asked for.
-func (w *vocabulary) says(word string) signal {
+// signalOf is what a word means; the table decides, all else is what was asked for.
+func (w *vocabulary) signalOf(word string) signal {
 	if w.sizes[word[0]|0x20]>>min(len(word), 63)&1 == 0 {
 		return 0
 	}
-	known, ok := w.hash[hashOf(word)]
+	known, ok := w.hash[foldedHash(word)]
 	if !ok || !strings.EqualFold(known, word) {
 		return 0
 	}
-	if s, ok := trouble[known]; ok {
+	if s, ok := signalWords[known]; ok {
 		return s
 	}
 	return saysAsked
@@ -112,8 +112,8 @@ const (
 	hashPrime = 1099511628211
 )
 
-// hashOf is FNV-1a of a word in any case.
-func hashOf(word string) uint64 {
+// foldedHash is FNV-1a of a word in any case.
+func foldedHash(word string) uint64 {
 	h := uint64(hashStart)
 	for i := range len(word) {
 		h = (h ^ uint64(word[i]|0x20)) * hashPrime
@@ -121,8 +121,8 @@ func hashOf(word string) uint64 {
 	return h
 }
 
-// mix takes a text into a hash, eight bytes at a time; the last eight may overlap those before.
-func mix(h uint64, text string) uint64 {
+// mixText takes a text into a hash, eight bytes at a time; the last eight may overlap those before.
+func mixText(h uint64, text string) uint64 {
 	n := len(text)
 	for i := 0; i < n-8; i += 8 {
 		h = (h ^ eight(text[i:])) * hashPrime
@@ -198,7 +198,7 @@ func scan(text string, asked *vocabulary) (s scanned) {
 			s.shape = (s.shape ^ ' ') * hashPrime
 		case 0:
 			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == isDigit && classes[text[i-1]]&(isLetter|isDigit) != 0 {
-				s.says |= saysPlace
+				s.signals |= saysPlace
 			}
 			s.odd = s.odd || c < ' ' || c == 0x7f
 			s.shape = (s.shape ^ uint64(c)) * hashPrime
@@ -223,7 +223,7 @@ func (s *scanned) name(text string, asked *vocabulary) int {
 		n++
 	}
 	if n == 4 && text[:n] == "line" && len(text) > 5 && classes[text[5]] == isDigit {
-		s.says |= saysPlace // in words
+		s.signals |= saysPlace // in words
 	}
 	text = text[:n]
 	s.odd = s.odd || kinds&isHigh != 0
@@ -231,10 +231,10 @@ func (s *scanned) name(text string, asked *vocabulary) int {
 	if kinds&(isDigit|isSlash) != 0 {
 		s.shape = (s.shape ^ '#') * hashPrime
 	} else {
-		s.shape = mix(s.shape, text)
+		s.shape = mixText(s.shape, text)
 	}
 	if last := text[n-1]; last == 'r' && strings.HasSuffix(text, "Error") || last == 'n' && strings.HasSuffix(text, "Exception") {
-		s.says |= saysThrown
+		s.signals |= saysThrown
 	}
 	s.word(text, kinds&isName == 0, asked)
 	return n
@@ -248,8 +248,8 @@ func (s *scanned) word(text string, plain bool, asked *vocabulary) {
 	}
 	switch {
 	case plain:
-		if says := asked.says(text); says != saysZero || text == "0" || s.says&(saysError|saysWarning) == 0 { // not in "error: no such file"
-			s.says |= says
+		if says := asked.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 { // not in "error: no such file"
+			s.signals |= says
 		}
 	case asked.asked:
 		s.parts(text, asked)
@@ -259,6 +259,6 @@ func (s *scanned) word(text string, plain bool, asked *vocabulary) {
 // parts looks for what was asked in the parts of a name.
 func (s *scanned) parts(name string, asked *vocabulary) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_/.\\-", r) }) {
-		s.says |= asked.says(part) & saysAsked
+		s.signals |= asked.signalOf(part) & saysAsked
 	}
 }

@@ -16,7 +16,7 @@ func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	why := u.why
 	u.why = starts(text, "E  ")
-	u.on = u.on || s.says&(saysTests|saysError) != 0
+	u.on = u.on || s.signals&(saysTests|saysError) != 0
 	switch {
 	case u.why && why:
 		return detail, true
@@ -36,7 +36,7 @@ func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 		starts(text, "FAIL: ", "ERROR: "), starts(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && numbered(bare):
 		u.open, u.said, u.at = true, false, false
 		return failure, true
-	case s.says&saysTests != 0 && sums(text), starts(bare, "Test Suites: ", "Test Files "):
+	case s.signals&saysTests != 0 && isSum(text), starts(bare, "Test Suites: ", "Test Files "):
 		u.open, k.tests = false, true
 		return total, true
 	case starts(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
@@ -60,7 +60,7 @@ func (u *suite) inside(bare string, s scanned) kind {
 	case !u.said:
 		u.said = true
 		return fault
-	case (!u.at || strings.HasPrefix(bare, "❯ ")) && s.says&saysPlace != 0 && !strings.Contains(bare, "node_modules"):
+	case (!u.at || strings.HasPrefix(bare, "❯ ")) && s.signals&saysPlace != 0 && !strings.Contains(bare, "node_modules"):
 		u.at = true
 		return fault
 	}

@@ -73,18 +73,18 @@ func pathOf(word string) string {
 			word = word[:i]
 		}
 	}
-	if strings.ContainsAny(word, "*$%?&{}@:#[]") || len(word) > 200 || !isFile(word) || strings.Contains(word, "//") {
+	if strings.ContainsAny(word, "*$%?&{}@:#[]") || len(word) > 200 || !looksLikeFile(word) || strings.Contains(word, "//") {
 		return ""
 	}
-	if !strings.ContainsRune(word, '/') && !fileName(word) {
+	if !strings.ContainsRune(word, '/') && !hasFileExtension(word) {
 		return ""
 	}
 	return path.Clean(word)
 }
 
-// fileName reports whether a word without a slash is a file's name and not a symbol ("fmt.Printf", "e.g."): its
+// hasFileExtension reports whether a word without a slash is a file's name and not a symbol ("fmt.Printf", "e.g."): its
 // extension is one that files have.
-func fileName(word string) bool {
+func hasFileExtension(word string) bool {
 	ext := strings.ToLower(path.Ext(word))
 	return len(ext) > 1 && strings.Contains(extensions, ext+" ")
 }

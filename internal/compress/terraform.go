@@ -7,7 +7,7 @@ type terraform struct{}
 
 func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 	switch {
-	case strings.HasPrefix(text, "│ ") && k.tied && s.says&saysError == 0:
+	case strings.HasPrefix(text, "│ ") && k.tied && s.signals&saysError == 0:
 		if strings.HasPrefix(text, "│   on ") {
 			return sign, true
 		}
@@ -17,5 +17,5 @@ func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "  # ") && (strings.Contains(text, " will be ") || strings.Contains(text, " must be ") || strings.Contains(text, " has been ")):
 		return sign, true
 	}
-	return plain, false
+	return ordinary, false
 }

@@ -6,11 +6,11 @@ import "strings"
 type kind uint8
 
 const (
-	plain   kind = iota // of the rest: beginning, end, and what was asked for
-	noise               // progress: it only counts
-	detail              // explains the failure, error or warning before it
-	heading             // names the file or place of what follows, and is kept with it
-	sign                // a change: a file of a diff, a resource of a plan
+	ordinary kind = iota // of the rest: beginning, end, and what was asked for
+	noise                // progress: it only counts
+	detail               // explains the failure, error or warning before it
+	heading              // names the file or place of what follows, and is kept with it
+	sign                 // a change: a file of a diff, a resource of a plan
 	warning
 	trivial // an error by its words alone
 	fault   // an error with its place
@@ -30,24 +30,24 @@ func newTools(first *goTest) []tool {
 	return []tool{first, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
 }
 
-// general is what a line is that no tool knows.
-func general(text string, s scanned, k *keeper) kind {
+// kindOfAny is the kind of a line that no tool knows.
+func kindOfAny(text string, s scanned, k *keeper) kind {
 	switch {
 	case text == "":
 		return noise
-	case s.says&(saysTests|saysSum) != 0 && sums(text):
+	case s.signals&(saysTests|saysSum) != 0 && isSum(text):
 		return total
-	case s.says&(saysError|saysZero) == saysError:
+	case s.signals&(saysError|saysZero) == saysError:
 		return trivial
-	case s.says&(saysWarning|saysZero) == saysWarning:
+	case s.signals&(saysWarning|saysZero) == saysWarning:
 		return warning
 	case k.tied && indent(text) > indent(k.at.text):
-		if s.says&saysPlace != 0 && len(k.at.details) == 0 {
+		if s.signals&saysPlace != 0 && len(k.at.details) == 0 {
 			return sign // its place
 		}
 		return detail
 	}
-	return plain
+	return ordinary
 }
 
 // starts reports whether text begins with one of the prefixes.
@@ -83,16 +83,16 @@ func digits(text string) int {
 	return n
 }
 
-// place reads a file with line, as "src/a.go:12:7: " or "src/a.ts(12,7): ", at the beginning of text: how many numbers
+// readPlace reads a file with line, as "src/a.go:12:7: " or "src/a.ts(12,7): ", at the beginning of text: how many numbers
 // it has and what stands behind. Without one, numbers is 0.
-func place(text string) (numbers int, rest string) {
+func readPlace(text string) (numbers int, rest string) {
 	i := strings.IndexAny(text, ":( \t")
 	if i == 1 && len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') { // a drive
 		if i = strings.IndexAny(text[2:], ":( \t"); i >= 0 {
 			i += 2
 		}
 	}
-	if i < 1 || !isFile(text[:i]) {
+	if i < 1 || !looksLikeFile(text[:i]) {
 		return 0, ""
 	}
 	rest = text[i:]
@@ -117,8 +117,8 @@ func place(text string) (numbers int, rest string) {
 	return numbers, strings.TrimPrefix(rest, ":")
 }
 
-// isFile reports whether a word reads like the name of a file: an extension, or a slash.
-func isFile(word string) bool {
+// looksLikeFile reports whether a word reads like the name of a file: an extension, or a slash.
+func looksLikeFile(word string) bool {
 	if word == "Makefile" || strings.HasSuffix(word, "/Makefile") {
 		return true
 	}

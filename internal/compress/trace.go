@@ -43,7 +43,7 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
 		t.in = rust
 		return fault, true
-	case s.says&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
+	case s.signals&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
 		return fault, true // of doctest; of gdb, PHP and sanitizers
 	case starts(text, "SUMMARY: "):
 		return total, true
@@ -57,7 +57,7 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 		t.in = javascript
 		return fault, true
 	}
-	return plain, false
+	return ordinary, false
 }
 
 // frame is a line of a trace that began.
@@ -82,11 +82,11 @@ func (t *trace) frame(text string) (kind, bool) {
 		return detail, starts(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") || strings.HasPrefix(text, "}")
 	case rust:
 		if starts(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
-			return plain, false
+			return ordinary, false
 		}
 		return detail, true
 	}
-	return plain, false
+	return ordinary, false
 }
 
 // isFrame reports whether a line of a Go trace is a function, its place, or a note between goroutines.

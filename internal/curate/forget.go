@@ -29,7 +29,7 @@ func (e *ForkedError) Error() string {
 // to be captured again. It returns a ledger.PushedError where a remote holds any of it, a ForkedError, or what ledger.Ledger.Resolve returns. What is left to do
 // is as after Scrub.
 func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
-	if err := unchecked(ctx, w, a); err != nil {
+	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
 	targets, all, err := toForget(ctx, a, ids)

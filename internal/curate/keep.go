@@ -63,7 +63,7 @@ func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (reco
 	if err != nil {
 		return r, 0, err
 	}
-	place(k.w, &r)
+	locate(k.w, &r)
 	clean, err := records.Redact(ctx, k.with(), r, raw)
 	if err != nil {
 		return r, 0, err
@@ -72,14 +72,14 @@ func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (reco
 	return kept, clean.Places(), err
 }
 
-// place notes where a command ran, and how the files that its output names stand.
-func place(w *workspace.Workspace, r *records.Record) {
+// locate notes where a command ran, and how the files that its output names stand.
+func locate(w *workspace.Workspace, r *records.Record) {
 	r.At = w.Now().UTC()
 	if head, err := w.Repo.Head(); err == nil {
 		r.Branch = head.Branch
 	}
 	root := w.Repo.Layout().WorkTree
-	if dir, err := filepath.Rel(resolved(root), resolved(w.Dir)); err == nil && root != "" && filepath.IsLocal(dir) && dir != "." {
+	if dir, err := filepath.Rel(withoutLinks(root), withoutLinks(w.Dir)); err == nil && root != "" && filepath.IsLocal(dir) && dir != "." {
 		r.Dir = filepath.ToSlash(dir)
 	}
 	now, err := worktree.Open(w.Repo, "")
@@ -89,7 +89,7 @@ func place(w *workspace.Workspace, r *records.Record) {
 	defer now.Close()
 	r.Files = map[string]string{}
 	for i, p := range r.Paths {
-		for _, at := range candidates(w, p, r.Dir) {
+		for _, at := range possiblePaths(w, p, r.Dir) {
 			blob := now.Blob(at, nil)
 			if blob == "" {
 				continue
@@ -103,8 +103,8 @@ func place(w *workspace.Workspace, r *records.Record) {
 	}
 }
 
-// candidates are what a path that a command wrote may mean, from the work tree's root.
-func candidates(w *workspace.Workspace, path, dir string) (out []string) {
+// possiblePaths are the paths from the work tree's root that a path in a command's output may mean.
+func possiblePaths(w *workspace.Workspace, path, dir string) (out []string) {
 	if filepath.IsAbs(path) {
 		root := w.Repo.Layout().WorkTree
 		rel, err := filepath.Rel(root, path)
@@ -121,8 +121,8 @@ func candidates(w *workspace.Workspace, path, dir string) (out []string) {
 	return out
 }
 
-// resolved is a folder without links on the way, where it is there.
-func resolved(dir string) string {
+// withoutLinks is a folder without links on the way, where it is there.
+func withoutLinks(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
 	}

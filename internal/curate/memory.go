@@ -75,15 +75,15 @@ func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 // Purge hides sessions and memories, by their IDs or unique beginnings of these. It is one's
 // own ledger that says so: of what is one's own it counts everywhere, of the rest here.
 func Purge(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return mark(ctx, w, a, ids, true)
+	return markAll(ctx, w, a, ids, true)
 }
 
 // Restore shows again what was purged.
 func Restore(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return mark(ctx, w, a, ids, false)
+	return markAll(ctx, w, a, ids, false)
 }
 
-func mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
+func markAll(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
 	numbers, ids := records.ParseIDs(ids)
 	out, err := markRecords(ctx, w, numbers, purge)
 	if err != nil || len(ids) == 0 {
@@ -139,7 +139,7 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err := w.KeepUp(ctx, nil); err != nil {
 		return Marked{}, err
 	}
-	out, marks, err := resolve(ctx, w, a, ids, purge)
+	out, marks, err := itemsToMark(ctx, w, a, ids, purge)
 	if err != nil || len(marks) == 0 {
 		return out, w.Gone(err)
 	}
@@ -156,8 +156,8 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	return out, nil
 }
 
-// resolve finds what the words mean, and numbers the marks.
-func resolve(ctx context.Context, w *workspace.Workspace, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
+// itemsToMark finds what the words mean, and numbers the marks.
+func itemsToMark(ctx context.Context, w *workspace.Workspace, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
 	data, err := w.OpenIndex(ctx)
 	if err != nil {
 		return out, nil, err

@@ -24,8 +24,8 @@ const AtRecall = 16 << 20
 // longOutput is how many lines an output has at most that is no record unless its command failed.
 const longOutput = 20
 
-// ours is a command of git-rekal, whose output is a record already, or was made of some.
-var ours = lazy.Expr(`\bgit[ -]rekal\b`)
+// ownCommand matches a command of git-rekal, whose output is a record already, or was made of some.
+var ownCommand = lazy.Expr(`\bgit[ -]rekal\b`)
 
 // ForgetOverheard drops the records that were made of transcripts.
 func ForgetOverheard(ctx context.Context, w *workspace.Workspace) error {
@@ -118,7 +118,7 @@ func redacted(ctx context.Context, with *redact.Redactor, heard []records.Record
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.
 func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Output) (r records.Record, ok bool) {
-	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ours.MatchString(o.Command) {
+	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ownCommand.MatchString(o.Command) {
 		return r, false
 	}
 	c := compress.Text(o.Text, compress.Options{})
@@ -132,7 +132,7 @@ func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Out
 	}
 	root := w.Repo.Layout().WorkTree
 	for i, p := range r.Paths {
-		for _, at := range candidates(w, p, r.Dir) {
+		for _, at := range possiblePaths(w, p, r.Dir) {
 			if _, err := os.Lstat(path.Join(root, at)); err == nil {
 				r.Paths[i] = at
 				break

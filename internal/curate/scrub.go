@@ -41,7 +41,7 @@ func BeforeScrub(ctx context.Context, w *workspace.Workspace) (release func() er
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
 // and what the repository keeps of the former history, is left to Forget and ledger.Discard.
 func Scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
-	if err := unchecked(ctx, w, a); err != nil {
+	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
 	targets, err := a.Ledger.Resolve(ctx, targets)
@@ -63,7 +63,7 @@ func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s le
 // RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and where the transcript is
 // still there, what was taken out by mistake comes back. What is left to do is as after Scrub.
 func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author, pushed bool) (ledger.Scrubbed, error) {
-	if err := unchecked(ctx, w, a); err != nil {
+	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
 	c, err := w.Capturer(ctx, a)
@@ -86,8 +86,8 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	return out, ForgetOverheard(ctx, w)
 }
 
-// unchecked returns a CheckedOutError where a worktree holds the files of the author's ledger.
-func unchecked(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
+// refuseCheckedOut returns a CheckedOutError where a worktree holds the files of the author's ledger.
+func refuseCheckedOut(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
 	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
 	if err == nil && dir != "" {
 		err = &CheckedOutError{a.Ledger.Ref(), dir}

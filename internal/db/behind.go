@@ -9,11 +9,11 @@ import (
 
 // ties reads those that a condition lets pass.
 func ties(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
-	return all(ask(ctx, q, `SELECT * FROM ties WHERE `+where, args...), tieColumns)
+	return readRows(query(ctx, q, `SELECT * FROM ties WHERE `+where, args...), tieColumns)
 }
 
 func tieColumns(t *attribution.Tie) []any {
-	return cells(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), moment{&t.TS}, &t.Turn, &t.Lines)
+	return places(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines)
 }
 
 // Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
@@ -39,7 +39,7 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attributio
 // Owners reads whose the files of checkpoints are, of each whether that is inferred.
 func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileTie]bool, error) {
 	out := map[attribution.FileTie]bool{}
-	err := ask(ctx, d, `SELECT checkpoint, session, path, inferred FROM shares
+	err := query(ctx, d, `SELECT checkpoint, session, path, inferred FROM shares
 		WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints).each(func(rows *Rows) error {
 		var f attribution.FileTie
 		var inferred bool
@@ -52,16 +52,16 @@ func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.
 
 // Edits counts how often the tools of sessions wrote to one of some files.
 func (d *DB) Edits(ctx context.Context, ids, paths []string) (map[string]int, error) {
-	return byKey[string, int](ask(ctx, d, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?))
-		AND `+edited+` AND path IN (SELECT value FROM json_each(?)) GROUP BY session`, ids, paths))
+	return readMap[string, int](query(ctx, d, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?))
+		AND `+isEdit+` AND path IN (SELECT value FROM json_each(?)) GROUP BY session`, ids, paths))
 }
 
 // KnowsCommit reports whether a ledger names a code commit whose OID begins so, in lower case: as one behind which sessions stand, or
 // as what one was before or became.
 func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err error) {
-	err = ask(ctx, d, `SELECT EXISTS (SELECT 1 FROM ties WHERE sha >= ?1 AND sha < ?1 || 'g')
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM ties WHERE sha >= ?1 AND sha < ?1 || 'g')
 		OR EXISTS (SELECT 1 FROM checkpoints WHERE sha >= ?1 AND sha < ?1 || 'g')
-		OR EXISTS (SELECT 1 FROM lineage WHERE old >= ?1 AND old < ?1 || 'g') OR EXISTS (SELECT 1 FROM lineage WHERE new >= ?1 AND new < ?1 || 'g')`, start).into(&known)
+		OR EXISTS (SELECT 1 FROM lineage WHERE old >= ?1 AND old < ?1 || 'g') OR EXISTS (SELECT 1 FROM lineage WHERE new >= ?1 AND new < ?1 || 'g')`, start).one(&known)
 	return known, err
 }
 
@@ -74,11 +74,11 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution
 		return nil, nil
 	}
 	out := map[string][]attribution.LineRecord{}
-	err := ask(ctx, d, `SELECT sha, path, session, lines, ts, email FROM wrote
+	err := query(ctx, d, `SELECT sha, path, session, lines, ts, email FROM wrote
 		WHERE sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, sha, path, session, lines LIMIT ?`, shas, maxWrote).each(func(rows *Rows) error {
 		var w attribution.LineRecord
 		var lines string
-		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, moment{&w.TS}, &w.Email); err != nil {
+		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, timeColumn{&w.TS}, &w.Email); err != nil {
 			return err
 		}
 		var err error

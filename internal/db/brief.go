@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// living is of sessions and memories that are not purged, in facets.
-const living = `session NOT IN (SELECT id FROM purged)`
+// isNotPurged is the condition that a row of facets is not purged.
+const isNotPurged = `session NOT IN (SELECT id FROM purged)`
 
 // Same reads the IDs of a session that its agent calls by a name, and of those that it spawned; in order.
 func (d *DB) Same(ctx context.Context, native string) ([]string, error) {
-	return column(ask(ctx, d, `SELECT id FROM sessions WHERE native_id = ?1
+	return readTexts(query(ctx, d, `SELECT id FROM sessions WHERE native_id = ?1
 		UNION SELECT id FROM sessions WHERE parent IN (SELECT id FROM sessions WHERE native_id = ?1) ORDER BY id`, native))
 }
 
 // OnBranch reads the sessions of a branch that no other one spawned, the latest first; those in without are left out.
 func (d *DB) OnBranch(ctx context.Context, branch string, without []string, limit int) ([]string, error) {
-	return column(ask(ctx, d, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+living+`
+	return readTexts(query(ctx, d, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+isNotPurged+`
 		AND session NOT IN (SELECT value FROM json_each(?)) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`,
 		KindSession, branch, without, limit))
 }
 
 // Editors reads which sessions wrote to some files with their tools, by path; and how many sessions there are.
 func (d *DB) Editors(ctx context.Context, paths []string) (by map[string][]string, sessions int, err error) {
-	by, err = groups(ask(ctx, d, `SELECT p.path, t.session FROM paths p JOIN touches t ON t.path = p.id
+	by, err = readGroups(query(ctx, d, `SELECT p.path, t.session FROM paths p JOIN touches t ON t.path = p.id
 		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged)
-		AND EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = t.session AND c.path = p.path AND `+edited+`)
+		AND EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = t.session AND c.path = p.path AND `+isEdit+`)
 		ORDER BY p.path, t.session`, paths))
 	if err == nil {
-		err = ask(ctx, d, `SELECT coalesce(max(sessions), 0) FROM index_state`).into(&sessions)
+		err = query(ctx, d, `SELECT coalesce(max(sessions), 0) FROM index_state`).one(&sessions)
 	}
 	return by, sessions, err
 }
@@ -42,13 +42,13 @@ func (d *DB) Noting(ctx context.Context, words []string, limit int) ([]MemoryRow
 
 // LastOf is when the latest session of an author took place, without some; the zero time where there is none.
 func (d *DB) LastOf(ctx context.Context, email string, without []string) (last time.Time, err error) {
-	err = ask(ctx, d, `SELECT coalesce(last_turn_at, captured_at) FROM facets WHERE kind = ? AND email = ? AND session NOT IN (SELECT value FROM json_each(?))
-		ORDER BY coalesce(last_turn_at, captured_at) DESC LIMIT 1`, KindSession, email, without).into(moment{&last})
+	err = query(ctx, d, `SELECT coalesce(last_turn_at, captured_at) FROM facets WHERE kind = ? AND email = ? AND session NOT IN (SELECT value FROM json_each(?))
+		ORDER BY coalesce(last_turn_at, captured_at) DESC LIMIT 1`, KindSession, email, without).one(timeColumn{&last})
 	return last, err
 }
 
 // NewFrom reads what others than an author said after a time: sessions that no other one spawned, and memories, the latest first.
 func (d *DB) NewFrom(ctx context.Context, email string, after time.Time, limit int) ([]string, error) {
-	return column(ask(ctx, d, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
-		AND `+living+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit))
+	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
+		AND `+isNotPurged+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit))
 }

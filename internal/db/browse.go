@@ -19,7 +19,7 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 		a = session.RefIn(a).ID
 		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
 	}
-	all, err := byKey[string, string](ask(ctx, d, `WITH found AS MATERIALIZED (
+	all, err := readMap[string, string](query(ctx, d, `WITH found AS MATERIALIZED (
 			SELECT s.id FROM json_each(?2) a CROSS JOIN sessions s ON s.id >= a.value AND s.id < a.value || ?4
 			UNION SELECT m.id FROM json_each(?2) a CROSS JOIN memories m ON m.id >= a.value AND m.id < a.value || ?4
 			UNION SELECT s.id FROM json_each(?3) a CROSS JOIN sessions s ON lower(native_id) >= a.value AND lower(native_id) < a.value || ?4)
@@ -34,7 +34,7 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 // Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
 // greatest IDs, which are the latest.
 func (d *DB) Beginning(ctx context.Context, prefix string, limit int) (map[string]string, error) {
-	return byKey[string, string](ask(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
+	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
 }
 
 // Session reads one session's row by its whole ID.
@@ -48,13 +48,13 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 
 // HasSource reports whether an agent of that name has a session here.
 func (d *DB) HasSource(ctx context.Context, name string) (bool, error) {
-	ids, err := column(ask(ctx, d, `SELECT id FROM sessions WHERE source = ? LIMIT 1`, name))
+	ids, err := readTexts(query(ctx, d, `SELECT id FROM sessions WHERE source = ? LIMIT 1`, name))
 	return len(ids) > 0, err
 }
 
 // Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
-	return column(ask(ctx, d, `SELECT id FROM sessions WHERE parent = ?
+	return readTexts(query(ctx, d, `SELECT id FROM sessions WHERE parent = ?
 		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id))
 }
 
@@ -67,11 +67,11 @@ type Relative struct {
 // Family reads at most limit sessions that stand next to one: its parent, the one that it was forked
 // from, what it spawned, and what was forked from it. Those that are purged are left out.
 func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
-	return all(ask(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
+	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
 			UNION ALL SELECT *, 3, 'child' FROM sessions WHERE parent = ?3 UNION ALL SELECT *, 4, 'fork' FROM sessions WHERE forked_from = ?3)
 		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit),
-		func(r *Relative) []any { return cells(&r.ID, &r.As, &r.Title, &r.Turns) })
+		func(r *Relative) []any { return places(&r.ID, &r.As, &r.Title, &r.Turns) })
 }
 
 // Turns reads at most limit turns of a session from an index on; role "" is both.
@@ -81,14 +81,14 @@ func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string)
 
 // PromptBefore is the last turn before a time in which a person asked for something; -1 for none.
 func (d *DB) PromptBefore(ctx context.Context, id string, at time.Time) (turn int, err error) {
-	err = ask(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id, session.RoleHuman, at).into(&turn)
+	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id, session.RoleHuman, at).one(&turn)
 	return turn, err
 }
 
 // PromptOfEdit is the turn in which a person asked for the last edit of one of some files that a session made before a time; -1 for none.
 func (d *DB) PromptOfEdit(ctx context.Context, id string, paths []string, before time.Time) (turn int, err error) {
-	err = ask(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ?1 AND role = ?2 AND i <= (SELECT max(turn) FROM tool_calls
-		WHERE session = ?1 AND `+edited+` AND path IN (SELECT value FROM json_each(?3)) AND ts <= ?4)`, id, session.RoleHuman, paths, before).into(&turn)
+	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ?1 AND role = ?2 AND i <= (SELECT max(turn) FROM tool_calls
+		WHERE session = ?1 AND `+isEdit+` AND path IN (SELECT value FROM json_each(?3)) AND ts <= ?4)`, id, session.RoleHuman, paths, before).one(&turn)
 	return turn, err
 }
 
@@ -123,10 +123,10 @@ type SessionFile struct {
 
 // SessionFiles reads the files of a session's commits, the latest first.
 func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
-	return all(ask(ctx, d, `SELECT path, blob, change, sha FROM shares f
+	return readRows(query(ctx, d, `SELECT path, blob, change, sha FROM shares f
 		JOIN ties c ON c.session = f.session AND c.checkpoint = f.checkpoint
 		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id),
-		func(f *SessionFile) []any { return cells(&f.Path, &f.Blob, &f.Change, &f.SHA) })
+		func(f *SessionFile) []any { return places(&f.Path, &f.Blob, &f.Change, &f.SHA) })
 }
 
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
@@ -165,7 +165,7 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 		}
 	}
 	out := []string{}
-	err := ask(ctx, d, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
+	err := query(ctx, d, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
 			SELECT id FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
 		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, q.Commits, q.Paths != nil).each(func(rows *Rows) error {
 		var id, path string
@@ -178,8 +178,8 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 	return out, err
 }
 
-// passes are the filters of a LogQuery but for its period.
-const passes = `AND (?1 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
+// logFilters is the condition that a checkpoint passes a LogQuery, but for its period.
+const logFilters = `AND (?1 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
 			WHERE s.source = ?1 AND s.id NOT IN (SELECT id FROM purged)))
 		AND (?5 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?6))) AND (?7 OR id IN (SELECT value FROM json_each(?8)))`
 
@@ -192,28 +192,28 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		return nil, err
 	}
 	// Imports are told from the others, which the index checkpoints_when has in order.
-	return all(ask(ctx, d, `WITH t AS (SELECT *, (SELECT max(last_turn_at) FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session WHERE l.checkpoint = c.id) AS took
+	return readRows(query(ctx, d, `WITH t AS (SELECT *, (SELECT max(last_turn_at) FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session WHERE l.checkpoint = c.id) AS took
 			FROM checkpoints c WHERE via = '`+session.ViaImport+`'),
-		c AS MATERIALIZED (SELECT * FROM (SELECT *, NULL AS took, ts AS at FROM checkpoints WHERE via IS NOT '`+session.ViaImport+`' AND ts >= ?3 AND ts < ?4 `+passes+` ORDER BY ts DESC, id LIMIT ?2)
-			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+passes+` ORDER BY at DESC, id LIMIT ?2)
+		c AS MATERIALIZED (SELECT * FROM (SELECT *, NULL AS took, ts AS at FROM checkpoints WHERE via IS NOT '`+session.ViaImport+`' AND ts >= ?3 AND ts < ?4 `+logFilters+` ORDER BY ts DESC, id LIMIT ?2)
+			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+logFilters+` ORDER BY at DESC, id LIMIT ?2)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce((SELECT min(tie) FROM ties t WHERE t.session = s.id AND t.sha = c.sha), 0) AS tie
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen),
 		func(r *LogRow) []any {
-			return cells(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
-				text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))
+			return places(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
+				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, textColumn{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))
 		})
 }
 
 // Ties lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
 func (d *DB) Ties(ctx context.Context, email, sha string) ([]string, error) {
-	return column(ask(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
+	return readTexts(query(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
 		sha, strings.ToLower(email), session.ViaImport))
 }
 
 // Authors lists the addresses of those who have sessions, memories or checkpoints, in lower case and in order.
 func (d *DB) Authors(ctx context.Context) ([]string, error) {
-	return column(ask(ctx, d, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
+	return readTexts(query(ctx, d, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
 }

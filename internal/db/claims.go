@@ -17,11 +17,11 @@ const contested = `SELECT id FROM claims GROUP BY id HAVING count(*) > 1`
 
 // Claims reads who names some IDs, and who names those that more than one ledger names.
 func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
-	return all(ask(ctx, q, `SELECT * FROM claims
+	return readRows(query(ctx, q, `SELECT * FROM claims
 		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids), (*Claim).columns)
 }
 
-func (c *Claim) columns() []any { return cells(&c.ID, &c.Email, &c.Entry, &c.Credible) }
+func (c *Claim) columns() []any { return places(&c.ID, &c.Email, &c.Entry, &c.Credible) }
 
 // SetClaims writes claims in place of those that the same ledgers make to the same IDs.
 func (t *Tx) SetClaims(ctx context.Context, claims []Claim) error {
@@ -34,8 +34,8 @@ func (t *Tx) Refer(ctx context.Context, claims []Claim) (bool, error) {
 		return false, nil
 	}
 	n := 0
-	err := ask(ctx, t, `WITH c AS MATERIALIZED (SELECT value ->> 'ID' AS id, value ->> 'Email' AS email FROM json_each(?))
+	err := query(ctx, t, `WITH c AS MATERIALIZED (SELECT value ->> 'ID' AS id, value ->> 'Email' AS email FROM json_each(?))
 		SELECT count(*) FROM (SELECT 1 FROM c JOIN sessions s ON s.parent = c.id WHERE lower(s.email) = c.email
-			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, claims).into(&n)
+			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, claims).one(&n)
 	return n > 0, err
 }

@@ -15,10 +15,10 @@ import (
 // and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
 func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
 	return cmp.Or(
-		t.insert(ctx, into("code_commits", 7), func(row func(...any)) {
+		t.insert(ctx, insertInto("code_commits", 7), func(row func(...any)) {
 			for _, c := range cps {
 				if len(c.Files) > 0 {
-					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID)))
+					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, orNull(c.Via), commitTime(c), int64(KeyOf(c.PatchID)))
 				}
 			}
 		}),
@@ -47,9 +47,9 @@ func KeyOf(hex string) Key {
 	return Key(n)
 }
 
-// committed is when the code commit of a checkpoint was made, where the checkpoint was made
+// commitTime is when the code commit of a checkpoint was made, where the checkpoint was made
 // because of it.
-func committed(c session.Checkpoint) any {
+func commitTime(c session.Checkpoint) any {
 	switch c.Via {
 	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite:
 		return micros(c.TS)
@@ -90,16 +90,16 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 	}
 	var out []CodeCommit
 	at := map[int64]int{} // a commit that two ledgers know counts once
-	err := ask(ctx, d, `WITH rev AS (SELECT value ->> 'path' AS path, value ->> 'blob' AS blob FROM json_each(?)),
+	err := query(ctx, d, `WITH rev AS (SELECT value ->> 'path' AS path, value ->> 'blob' AS blob FROM json_each(?)),
 		hit AS MATERIALIZED (SELECT key, max(f.blob <> 0 AND f.blob = rev.blob) AS same
 			FROM rev CROSS JOIN code_files f ON rev.path = f.path GROUP BY key)
 		SELECT c.key, sha, email, branch, ts, patch <> 0 AND patch = ? AS copy FROM hit CROSS JOIN code_commits c ON c.key = hit.key
 		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END)
 		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, sha, email LIMIT ?`,
-		listed(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit).each(func(rows *Rows) error {
+		asJSON(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit).each(func(rows *Rows) error {
 		var c CodeCommit
 		var k int64
-		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, moment{&c.TS}, &c.SamePatch); err != nil {
+		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, timeColumn{&c.TS}, &c.SamePatch); err != nil {
 			return err
 		}
 		if _, known := at[k]; !known {
@@ -116,7 +116,7 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 
 // codeFiles fills in what commits left in their files; at says by key where each stands.
 func (d *DB) codeFiles(ctx context.Context, asked map[string]Key, commits []CodeCommit, at map[int64]int) error {
-	return ask(ctx, d, `SELECT key, path, blob FROM code_files
+	return query(ctx, d, `SELECT key, path, blob FROM code_files
 		WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key, path, blob`, slices.Collect(maps.Keys(at))).each(func(rows *Rows) error {
 		var k int64
 		var path string

@@ -22,9 +22,9 @@ type SessionRow struct {
 }
 
 func (r *SessionRow) columns() []any {
-	return cells(&r.ID, text{&r.Parent}, &r.Hash, moment{&r.CapturedAt}, &r.ActorType, text{&r.AgentID}, text{&r.Email}, text{&r.Branch},
-		&r.Source, &r.NativeID, text{&r.ForkedFrom}, text{&r.Title}, moment{&r.StartedAt}, moment{&r.LastTurnAt},
-		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, text{&r.Model})
+	return places(&r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
+		&r.Source, &r.NativeID, textColumn{&r.ForkedFrom}, textColumn{&r.Title}, timeColumn{&r.StartedAt}, timeColumn{&r.LastTurnAt},
+		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, textColumn{&r.Model})
 }
 
 // Sessions reads the rows of the sessions with these IDs, by ID.
@@ -33,7 +33,7 @@ func (t *Tx) Sessions(ctx context.Context, ids []string) (map[string]SessionRow,
 }
 
 func sessions(ctx context.Context, q Querier, where string, args ...any) (map[string]SessionRow, error) {
-	rows, err := all(ask(ctx, q, `SELECT * FROM sessions `+where, args...), (*SessionRow).columns)
+	rows, err := readRows(query(ctx, q, `SELECT * FROM sessions `+where, args...), (*SessionRow).columns)
 	out := make(map[string]SessionRow, len(rows))
 	for _, r := range rows {
 		out[r.ID] = r
@@ -48,11 +48,11 @@ func (t *Tx) ReplaceSessions(ctx context.Context, rows []SessionRow) error {
 
 // AppendTurns adds the turns of parts, and of memories as sessions.
 func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
-	return t.insert(ctx, into("turns", 5), func(row func(...any)) {
+	return t.insert(ctx, insertInto("turns", 5), func(row func(...any)) {
 		var text []byte
 		for _, s := range parts {
 			for _, u := range s.Turns {
-				text = packed(text[:0], u.Content)
+				text = pack(text[:0], u.Content)
 				row(s.ID, u.Index, u.Role, text, u.TS)
 			}
 		}
@@ -69,7 +69,7 @@ func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 				if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
 					at = s.Turns[i].TS
 				}
-				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, opt(c.Act), opt(c.Path), opt(c.Cmd), c.Failed, c.Exit)
+				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, orNull(c.Act), orNull(c.Path), orNull(c.Cmd), c.Failed, c.Exit)
 			}
 		}
 	})
@@ -78,19 +78,19 @@ func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 // AppendCheckpoints adds checkpoints, their files, and the sessions that they are tied to.
 func (t *Tx) AppendCheckpoints(ctx context.Context, cps []session.Checkpoint) error {
 	return cmp.Or(
-		t.insert(ctx, into("checkpoints", 9), func(row func(...any)) {
+		t.insert(ctx, insertInto("checkpoints", 9), func(row func(...any)) {
 			for _, c := range cps {
-				row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, opt(c.AgentID), opt(c.PatchID), opt(c.Via))
+				row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, orNull(c.AgentID), orNull(c.PatchID), orNull(c.Via))
 			}
 		}),
-		t.insert(ctx, into("checkpoint_files", 6), func(row func(...any)) {
+		t.insert(ctx, insertInto("checkpoint_files", 6), func(row func(...any)) {
 			for _, c := range cps {
 				for i, f := range c.Files {
-					row(c.ID, i, f.Path, f.Change, opt(f.OldPath), opt(f.Blob))
+					row(c.ID, i, f.Path, f.Change, orNull(f.OldPath), orNull(f.Blob))
 				}
 			}
 		}),
-		t.insert(ctx, into("checkpoint_sessions", 3), func(row func(...any)) {
+		t.insert(ctx, insertInto("checkpoint_sessions", 3), func(row func(...any)) {
 			for _, c := range cps {
 				for i, l := range c.Links {
 					row(c.ID, i, l.Session)
@@ -105,12 +105,12 @@ type DanglingLink struct{ Session, Entry string }
 
 // AppendDangling notes links that tie nothing.
 func (t *Tx) AppendDangling(ctx context.Context, links []DanglingLink) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return cells(&l.Session, &l.Entry) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return places(&l.Session, &l.Entry) })
 }
 
 // Dangling reads the last entry that links each of the sessions in vain.
 func (t *Tx) Dangling(ctx context.Context, ids []string) (map[string]string, error) {
-	return byKey[string, string](ask(ctx, t, `SELECT session, max(entry) FROM dangling WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
+	return readMap[string, string](query(ctx, t, `SELECT session, max(entry) FROM dangling WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 }
 
 // Whole reads the turns and tool calls of a session into it.
@@ -123,21 +123,23 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) (err error) {
 }
 
 func turns(ctx context.Context, q Querier, where string, args ...any) ([]session.Turn, error) {
-	return all(ask(ctx, q, `SELECT i, role, ts, content FROM turns `+where, args...),
-		func(u *session.Turn) []any { return cells(&u.Index, &u.Role, moment{&u.TS}, packedText{&u.Content}) })
+	return readRows(query(ctx, q, `SELECT i, role, ts, content FROM turns `+where, args...),
+		func(u *session.Turn) []any {
+			return places(&u.Index, &u.Role, timeColumn{&u.TS}, packedText{&u.Content})
+		})
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) ([]session.ToolCall, error) {
-	return all(ask(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit FROM tool_calls `+where, args...),
+	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit FROM tool_calls `+where, args...),
 		func(c *session.ToolCall) []any {
-			return cells(&c.Index, &c.Turn, &c.Tool, text{&c.Act}, text{&c.Path}, text{&c.Cmd}, &c.Failed, &c.Exit)
+			return places(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit)
 		})
 }
 
 // AppendNotes adds the marks, the rewrites and what sessions wrote of an entry, whose place in the order of all is key.
 func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key string) error {
 	return cmp.Or(
-		t.insert(ctx, into("marks", 5), func(row func(...any)) {
+		t.insert(ctx, insertInto("marks", 5), func(row func(...any)) {
 			for _, m := range e.Purges {
 				row(m.ID, "purge", m.N, m.TS, email)
 			}
@@ -145,21 +147,21 @@ func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key string
 				row(m.ID, "restore", m.N, m.TS, email)
 			}
 		}),
-		t.insert(ctx, into("rewrites", 6), func(row func(...any)) {
+		t.insert(ctx, insertInto("rewrites", 6), func(row func(...any)) {
 			for i, r := range e.Rewrites {
 				row(r.Old, r.New, r.TS, email, key, i)
 			}
 		}),
-		t.insert(ctx, into("wrote", 8), func(row func(...any)) {
+		t.insert(ctx, insertInto("wrote", 8), func(row func(...any)) {
 			for _, w := range e.Wrote {
-				row(w.GitSHA, opt(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
+				row(w.GitSHA, orNull(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
 			}
 		}))
 }
 
 // SetCursor replaces how far each ledger, by ref, has been read.
 func (t *Tx) SetCursor(ctx context.Context, cursor map[string]string) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM cursor`), t.insert(ctx, into("cursor", 2), func(row func(...any)) {
+	return cmp.Or(t.Exec(ctx, `DELETE FROM cursor`), t.insert(ctx, insertInto("cursor", 2), func(row func(...any)) {
 		for ref, oid := range cursor {
 			row(ref, oid)
 		}
@@ -171,7 +173,7 @@ const ownLedgers = "refs/heads/rekal/"
 
 // Own reads the addresses of the ledgers that this clone writes, in lower case.
 func (d *DB) Own(ctx context.Context) ([]string, error) {
-	refs, err := column(ask(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`, len(ownLedgers), ownLedgers))
+	refs, err := readTexts(query(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`, len(ownLedgers), ownLedgers))
 	for i, ref := range refs {
 		address, bad := url.PathUnescape(strings.TrimPrefix(ref, ownLedgers))
 		if bad == nil { // another spelling is of no ledger
@@ -183,5 +185,5 @@ func (d *DB) Own(ctx context.Context) ([]string, error) {
 
 // Cursor reads how far each ledger, by ref, has been read.
 func Cursor(ctx context.Context, q Querier) (map[string]string, error) {
-	return byKey[string, string](ask(ctx, q, `SELECT ref, oid FROM cursor`))
+	return readMap[string, string](query(ctx, q, `SELECT ref, oid FROM cursor`))
 }

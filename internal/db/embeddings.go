@@ -11,7 +11,7 @@ import (
 
 // Lagging lists the sessions and memories with another number of turns than was embedded, or all, those with the latest IDs first.
 func Lagging(ctx context.Context, q Querier, all bool) ([]string, error) {
-	return column(ask(ctx, q, `SELECT session FROM turns t GROUP BY session
+	return readTexts(query(ctx, q, `SELECT session FROM turns t GROUP BY session
 		HAVING ? OR count(*) IS NOT (SELECT e.turns FROM embedded e WHERE e.session = t.session) ORDER BY session DESC`, all))
 }
 
@@ -39,7 +39,7 @@ type Embedded struct {
 
 // Hashes reads the hashes of the passages of sessions that have vectors.
 func Hashes(ctx context.Context, q Querier, ids []string) (map[string][]byte, error) {
-	return byKey[string, []byte](ask(ctx, q, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
+	return readMap[string, []byte](query(ctx, q, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
 }
 
 // ReplaceEmbedded notes what has vectors now.

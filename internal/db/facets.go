@@ -17,11 +17,11 @@ const (
 	KindMemory  = "memory"
 )
 
-// edited is of the calls that wrote to their files.
-const edited = `act = '` + session.ActEdit + `' AND NOT failed`
+// isEdit is the condition that a tool call wrote to its file.
+const isEdit = `act = '` + session.ActEdit + `' AND NOT failed`
 
-// relative is of the calls that touched a file of the repository.
-const relative = `path IS NOT NULL AND NOT failed AND path <> '.' AND substr(path, 1, 1) NOT IN ('/', '~')`
+// isInTree is the condition that a tool call touched a file of the repository.
+const isInTree = `path IS NOT NULL AND NOT failed AND path <> '.' AND substr(path, 1, 1) NOT IN ('/', '~')`
 
 // FileRow says that a checkpoint's file is a session's own.
 type FileRow struct {
@@ -32,7 +32,7 @@ type FileRow struct {
 
 // AppendShares adds files that sessions' commits changed.
 func (t *Tx) AppendShares(ctx context.Context, files []FileRow) error {
-	return t.insert(ctx, into("shares", 6), func(row func(...any)) {
+	return t.insert(ctx, insertInto("shares", 6), func(row func(...any)) {
 		for _, f := range files {
 			row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), f.Inferred)
 		}
@@ -69,15 +69,15 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 
 // Pending reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
 func (t *Tx) Pending(ctx context.Context, ids []string) (map[string][]string, error) {
-	return groups(ask(ctx, t, `SELECT session, path FROM pending WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, path`, ids))
+	return readGroups(query(ctx, t, `SELECT session, path FROM pending WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, path`, ids))
 }
 
 // ReplacePending writes what Pending reads of some sessions.
 func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]bool) error {
 	ids := slices.Sorted(maps.Keys(paths))
 	return cmp.Or(
-		t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, listed(ids)),
-		t.insert(ctx, into("pending", 2), func(row func(...any)) {
+		t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, asJSON(ids)),
+		t.insert(ctx, insertInto("pending", 2), func(row func(...any)) {
 			for _, id := range ids {
 				for _, path := range slices.Sorted(maps.Keys(paths[id])) {
 					row(id, path)
@@ -88,8 +88,8 @@ func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]boo
 
 // Named reads the paths that the tools of a session touched, and its commands.
 func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
-	return all(ask(ctx, t, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id),
-		func(c *session.ToolCall) []any { return cells(&c.Path, &c.Cmd) })
+	return readRows(query(ctx, t, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id),
+		func(c *session.ToolCall) []any { return places(&c.Path, &c.Cmd) })
 }
 
 // How many files and commits the facets name; the rest is counted. LeftFiles is of how many files they
@@ -116,9 +116,9 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 		out[i] = facetRow{sha: f.last.SHA, last: r.LastTurnAt, Facet: Facet{
 			ID: r.ID, Kind: KindSession, Email: r.Email, Branch: r.Branch, ActorType: r.ActorType, AgentID: r.AgentID,
 			Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
-			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.shown(), Commits: f.shas(),
+			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.firstFiles(), Commits: f.latestCommits(),
 		}}
-		out[i].paths, out[i].blobs = f.leaves()
+		out[i].paths, out[i].blobs = f.lastLeft()
 	}
 	return writeRows(ctx, t, "INSERT OR REPLACE INTO facets", out, (*facetRow).columns)
 }
@@ -143,14 +143,14 @@ type leftAt struct {
 
 // facts reads the calls, files and ties of sessions.
 func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) error {
-	tools, err := byKey[string, int](ask(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
+	tools, err := readMap[string, int](query(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 	if err != nil {
 		return err
 	}
 	for id, n := range tools {
 		all[id].tools = n
 	}
-	err = ask(ctx, t, `SELECT session, path, min(i) FROM tool_calls WHERE path IS NOT NULL AND `+edited+`
+	err = query(ctx, t, `SELECT session, path, min(i) FROM tool_calls WHERE path IS NOT NULL AND `+isEdit+`
 		AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path`, ids).each(func(rows *Rows) error {
 		var id, path string
 		var i int
@@ -184,7 +184,7 @@ func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) erro
 			f.commits[c.SHA] = c.TS
 		}
 	}
-	return ask(ctx, t, `SELECT session, checkpoint, path, blob FROM shares WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
+	return query(ctx, t, `SELECT session, checkpoint, path, blob FROM shares WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
 		var id, path string
 		var l leftAt
 		if err := rows.Scan(&id, &l.checkpoint, &path, &l.blob); err != nil {
@@ -203,27 +203,27 @@ func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) erro
 	})
 }
 
-// shown are the first files that a session changed: by its tools in order, then others of its commits.
-func (f *facts) shown() []string {
-	return first(f.files, ShownFiles, func(a, b string) int { return cmp.Compare(f.files[a], f.files[b]) })
+// firstFiles are the first files that a session changed: by its tools in order, then others of its commits.
+func (f *facts) firstFiles() []string {
+	return firstKeys(f.files, ShownFiles, func(a, b string) int { return cmp.Compare(f.files[a], f.files[b]) })
 }
 
-// shas are the latest commits.
-func (f *facts) shas() []string {
-	return first(f.commits, ShownCommits, func(a, b string) int { return f.commits[b].Compare(f.commits[a]) })
+// latestCommits are the OIDs of the latest commits.
+func (f *facts) latestCommits() []string {
+	return firstKeys(f.commits, ShownCommits, func(a, b string) int { return f.commits[b].Compare(f.commits[a]) })
 }
 
-// leaves are what was left in the files that changed last.
-func (f *facts) leaves() (paths []string, blobs []int64) {
-	paths, blobs = first(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }), []int64{}
+// lastLeft is what the commits left in the files that changed last.
+func (f *facts) lastLeft() (paths []string, blobs []int64) {
+	paths, blobs = firstKeys(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }), []int64{}
 	for _, p := range paths {
 		blobs = append(blobs, f.left[p].blob)
 	}
 	return paths, blobs
 }
 
-// first are the first keys in an order, and among equals in that of the alphabet; never nil.
-func first[T any](of map[string]T, most int, compare func(a, b string) int) []string {
+// firstKeys are the first keys of a map in an order, and among equals in that of the alphabet; never nil.
+func firstKeys[T any](of map[string]T, most int, compare func(a, b string) int) []string {
 	keys := slices.AppendSeq([]string{}, maps.Keys(of))
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
 	return keys[:min(most, len(keys))]
@@ -233,11 +233,11 @@ func first[T any](of map[string]T, most int, compare func(a, b string) int) []st
 // last turn that the semantic model was trained on; "" without a model.
 func (t *Tx) ReplaceIndexState(ctx context.Context, trained string, now time.Time) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM index_state`), t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ? FROM facets
-		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, opt(trained), KindSession))
+		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, orNull(trained), KindSession))
 }
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.
 func (t *Tx) Trained(ctx context.Context) (entry string, err error) {
-	err = ask(ctx, t, `SELECT coalesce(trained, '') FROM index_state`).into(&entry)
+	err = query(ctx, t, `SELECT coalesce(trained, '') FROM index_state`).one(&entry)
 	return entry, err
 }

@@ -24,7 +24,7 @@ func LeftBy(f session.File) Key {
 	return KeyOf(f.Blob)
 }
 
-func leftOf(paths []string, blobs []int64) []Left {
+func zipLeft(paths []string, blobs []int64) []Left {
 	out := make([]Left, min(len(paths), len(blobs)))
 	for i := range out {
 		out[i] = Left{paths[i], Key(blobs[i])}
@@ -36,9 +36,9 @@ func leftOf(paths []string, blobs []int64) []Left {
 // checkpoints that of the last one of all; "" for none.
 func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (sha string, err error) {
 	if len(checkpoints) == 0 {
-		err = ask(ctx, d, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`).into(&sha)
+		err = query(ctx, d, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`).one(&sha)
 	} else {
-		err = ask(ctx, d, `SELECT sha FROM json_each(?) a CROSS JOIN ties t ON t.checkpoint = a.value ORDER BY a.key LIMIT 1`, checkpoints).into(&sha)
+		err = query(ctx, d, `SELECT sha FROM json_each(?) a CROSS JOIN ties t ON t.checkpoint = a.value ORDER BY a.key LIMIT 1`, checkpoints).one(&sha)
 	}
 	return sha, err
 }

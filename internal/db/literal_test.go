@@ -13,7 +13,7 @@ func TestLiteral(t *testing.T) {
 		`^src/auth/`: "src/auth/", `\.go$`: ".go", `(?i)jwt`: "", `src/(auth|billing)/`: "src/", `(src/)+jwt?`: "src/", `a*b`: "b",
 		`(?:abc)?d`: "d", `x|y`: "", `[a-z]+\.go`: ".go", `.`: "", ``: "", `a{2}b`: "a", `src/ä`: "src/ä", `(`: "",
 	} {
-		got := literal(pattern)
+		got := longestLiteral(pattern)
 		re, err := regexp.Compile(pattern)
 		if err != nil {
 			continue

@@ -15,11 +15,11 @@ type MemoryRow struct {
 }
 
 func memories(ctx context.Context, q Querier, where string, args ...any) ([]MemoryRow, error) {
-	return all(ask(ctx, q, `SELECT * FROM memories WHERE `+where, args...), (*MemoryRow).columns)
+	return readRows(query(ctx, q, `SELECT * FROM memories WHERE `+where, args...), (*MemoryRow).columns)
 }
 
 func (m *MemoryRow) columns() []any {
-	return cells(&m.ID, &m.Email, text{&m.Title}, &m.Content, text{&m.Source}, moment{&m.TS}, &m.ActorType, &m.Entry)
+	return places(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS}, &m.ActorType, &m.Entry)
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -67,22 +67,22 @@ type MarkRow struct {
 
 // Marks reads the marks of sessions and memories, by their numbers.
 func Marks(ctx context.Context, q Querier) ([]MarkRow, error) {
-	return all(ask(ctx, q, `SELECT id, kind = 'purge', n, ts, email FROM marks ORDER BY n`),
-		func(m *MarkRow) []any { return cells(&m.ID, &m.Purge, &m.N, moment{&m.TS}, &m.Email) })
+	return readRows(query(ctx, q, `SELECT id, kind = 'purge', n, ts, email FROM marks ORDER BY n`),
+		func(m *MarkRow) []any { return places(&m.ID, &m.Purge, &m.N, timeColumn{&m.TS}, &m.Email) })
 }
 
 // Authors reads whose sessions and memories are, by their IDs.
 func Authors(ctx context.Context, q Querier, ids []string) (map[string]string, error) {
-	return byKey[string, string](ask(ctx, q, `SELECT id, coalesce(email, '') FROM sessions WHERE id IN (SELECT value FROM json_each(?1))
+	return readMap[string, string](query(ctx, q, `SELECT id, coalesce(email, '') FROM sessions WHERE id IN (SELECT value FROM json_each(?1))
 		UNION ALL SELECT id, email FROM memories WHERE id IN (SELECT value FROM json_each(?1))`, ids))
 }
 
 // PurgedIDs reads the IDs of the sessions and memories that are purged, in order.
 func PurgedIDs(ctx context.Context, q Querier) ([]string, error) {
-	return column(ask(ctx, q, `SELECT id FROM purged ORDER BY id`))
+	return readTexts(query(ctx, q, `SELECT id FROM purged ORDER BY id`))
 }
 
 // SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return cells(id) }))
+	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return places(id) }))
 }

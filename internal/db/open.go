@@ -54,9 +54,9 @@ type DB struct {
 // Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so much of the log
 // stays when it was written back.
 const (
-	filePage = 16 << 10
-	mapped   = 1 << 30
-	keptLog  = 1 << 20
+	filePage  = 16 << 10
+	maxMapped = 1 << 30
+	maxLog    = 1 << 20
 )
 
 // Layout is one sort of file: how its header tells it from others, and what a new one begins with.
@@ -93,7 +93,7 @@ func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 }
 
 func (l Layout) open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
-	d := &DB{sql: sql.OpenDB(connector{source(path, mode, immutable), mode}), mode: mode, path: path}
+	d := &DB{sql: sql.OpenDB(connector{sourceURI(path, mode, immutable), mode}), mode: mode, path: path}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
 	if err := d.check(ctx, fresh, l); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
@@ -118,26 +118,26 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("the driver's connection is a %T", conn)
 	}
-	if _, err := exec.ExecContext(ctx, settings(c.mode), nil); err != nil {
+	if _, err := exec.ExecContext(ctx, pragmas(c.mode), nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
 
-// settings of a connection. A file that nobody knows yet needs no log: a process that dies leaves it to be removed.
-func settings(mode Mode) string {
-	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", mapped)
+// pragmas of a connection. A file that nobody knows yet needs no log: a process that dies leaves it to be removed.
+func pragmas(mode Mode) string {
+	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", maxMapped)
 	switch mode {
 	case ReadOnly:
 		return all + "PRAGMA query_only = 1; BEGIN; PRAGMA schema_version"
 	case Fresh:
 		return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536", filePage)
 	}
-	return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32768", filePage, keptLog)
+	return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32768", filePage, maxLog)
 }
 
-// source names a file to the driver: any path, as a URI.
-func source(path string, mode Mode, immutable string) string {
+// sourceURI names a file to the driver: any path, as a URI.
+func sourceURI(path string, mode Mode, immutable string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
@@ -187,7 +187,7 @@ func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 		return err
 	}
 	var id, version, bytes int64
-	err = ask(ctx, d, "SELECT application_id, user_version, page_count * page_size FROM pragma_application_id, pragma_user_version, pragma_page_count, pragma_page_size").into(&id, &version, &bytes)
+	err = query(ctx, d, "SELECT application_id, user_version, page_count * page_size FROM pragma_application_id, pragma_user_version, pragma_page_count, pragma_page_size").one(&id, &version, &bytes)
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (d *DB) Close() error {
 	}
 	err = errors.Join(err, d.sql.Close())
 	if d.mode == Fresh && err == nil {
-		err = settle(d.path)
+		err = syncFile(d.path)
 	}
 	return classify(err)
 }
@@ -265,14 +265,14 @@ func (d *DB) Vacuum(ctx context.Context) error {
 	}
 	var busy bool
 	var pages, moved int
-	if err := ask(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)").into(&busy, &pages, &moved); err != nil || busy {
+	if err := query(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)").one(&busy, &pages, &moved); err != nil || busy {
 		return fmt.Errorf("db: vacuum: %w", cmp.Or(err, ErrLocked))
 	}
 	return nil
 }
 
-// settle makes a file safe that was written without care.
-func settle(path string) error {
+// syncFile makes a file safe that was written without care.
+func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

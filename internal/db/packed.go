@@ -9,9 +9,9 @@ import (
 
 // Texts of turns are most of an index. So they are packed: a byte that says how, and the text.
 const (
-	plain    = 0
-	zipped   = 1
-	smallest = 128 // bytes; below, nothing is gained
+	unpacked    = 0
+	withZstd    = 1
+	leastZipped = 128 // bytes; below, nothing is gained
 )
 
 //nolint:gochecknoglobals // made when they are asked for
@@ -27,15 +27,15 @@ var (
 // maxText is more than a turn ever has, in bytes.
 const maxText = 1 << 26
 
-// packed is a text packed, in dst.
-func packed(dst []byte, s string) []byte {
-	if z, err := zipper(); len(s) >= smallest && err == nil {
-		return z.EncodeAll([]byte(s), append(dst, zipped))
+// pack appends a text to dst, packed.
+func pack(dst []byte, s string) []byte {
+	if z, err := zipper(); len(s) >= leastZipped && err == nil {
+		return z.EncodeAll([]byte(s), append(dst, withZstd))
 	}
-	return append(append(dst, plain), s...)
+	return append(append(dst, unpacked), s...)
 }
 
-// packedText reads what packed wrote.
+// packedText is a column that pack wrote.
 type packedText struct{ s *string }
 
 // Scan implements sql.Scanner.
@@ -54,7 +54,7 @@ func Unpack(b []byte) (string, error) {
 	if len(b) == 0 {
 		return "", fmt.Errorf("%w: a text of no bytes", ErrCorrupt)
 	}
-	if b[0] == plain {
+	if b[0] == unpacked {
 		return string(b[1:]), nil
 	}
 	z, err := unzipper()

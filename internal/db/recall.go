@@ -41,9 +41,9 @@ type facetRow struct {
 }
 
 func (f *facetRow) columns() []any {
-	return cells(&f.ID, text{&f.Email}, text{&f.Branch}, text{&f.ActorType}, text{&f.AgentID}, moment{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
-		text{&f.Checkpoint}, text{&f.sha}, text{&f.Title}, &f.Source, text{&f.Parent}, moment{&f.Started}, moment{&f.last},
-		list[string]{&f.Shown}, list[string]{&f.Commits}, &f.Kind, list[string]{&f.paths}, list[int64]{&f.blobs}, text{&f.Model})
+	return places(&f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
+		textColumn{&f.Checkpoint}, textColumn{&f.sha}, textColumn{&f.Title}, &f.Source, textColumn{&f.Parent}, timeColumn{&f.Started}, timeColumn{&f.last},
+		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths}, listColumn[int64]{&f.blobs}, textColumn{&f.Model})
 }
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
@@ -109,7 +109,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		conds, args = append(conds, cond), append(args, values...)
 	}
 	for _, p := range f.Paths {
-		names, err := d.named(ctx, p)
+		names, err := d.matchingPaths(ctx, p)
 		if err != nil {
 			return "", nil, err
 		}
@@ -117,7 +117,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, slices.Collect(maps.Keys(names)), p.Names)
 	}
 	if f.Commits != nil {
-		cond, values := tiedTo(f.Commits)
+		cond, values := tiedToAny(f.Commits)
 		add(cond, values...)
 	}
 	if f.Authors != nil {
@@ -137,7 +137,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	}
 	if f.Period != (Period{}) {
 		since, until := f.sides()
-		add(within, since, until, until, since, until, since, until)
+		add(overlapsPeriod, since, until, until, since, until, since, until)
 	}
 	switch f.Purged {
 	case Without:
@@ -149,26 +149,26 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	return strings.Join(conds, " AND "), args, nil
 }
 
-// within is of sessions of which a turn lies in a span, and of memories that were saved in it. Of a session that went
-// on behind it, the turns are looked at.
-const within = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, captured_at) >= ? AND coalesce(last_turn_at, captured_at) < ?
+// overlapsPeriod is the condition that a turn of a session lies in a period, or that a memory was saved in it. The turns of a session are
+// looked at only where it went on behind the period.
+const overlapsPeriod = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, captured_at) >= ? AND coalesce(last_turn_at, captured_at) < ?
 	ELSE started_at < ? AND last_turn_at >= ? AND (last_turn_at < ?
 		OR EXISTS (SELECT 1 FROM turns t WHERE t.session = facets.session AND t.ts >= ? AND t.ts < ?)) END`
 
 // FirstTurns reads of sessions the index of the first turn from a time on, one of a human where there is one.
 func (d *DB) FirstTurns(ctx context.Context, ids []string, since time.Time) (map[string]int, error) {
-	return byKey[string, int](ask(ctx, d, `SELECT session, coalesce(min(iif(role = ?3, i, NULL)), min(i)) FROM turns
+	return readMap[string, int](query(ctx, d, `SELECT session, coalesce(min(iif(role = ?3, i, NULL)), min(i)) FROM turns
 		WHERE session IN (SELECT value FROM json_each(?1)) AND ts >= ?2 GROUP BY session`, ids, since, session.RoleHuman))
 }
 
-// named reads the paths that a pattern matches, by their numbers in the tables.
-func (d *DB) named(ctx context.Context, p Paths) (map[int64]string, error) {
+// matchingPaths reads the paths that a pattern matches, by their numbers in the tables.
+func (d *DB) matchingPaths(ctx context.Context, p Paths) (map[int64]string, error) {
 	matches, err := p.Matcher()
 	if err != nil {
 		return nil, err
 	}
 	out := map[int64]string{}
-	err = ask(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(p.Match)).each(func(rows *Rows) error {
+	err = query(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, longestLiteral(p.Match)).each(func(rows *Rows) error {
 		var id int64
 		var path string
 		err := rows.Scan(&id, &path)
@@ -180,9 +180,9 @@ func (d *DB) named(ctx context.Context, p Paths) (map[int64]string, error) {
 	return out, err
 }
 
-// literal is the longest text that whatever a pattern matches holds; "" where there is none. To look for it in a hundred thousand
+// longestLiteral is the longest text that whatever a pattern matches holds; "" where there is none. To look for it in a hundred thousand
 // paths takes a tenth of the time that it takes to bring them here.
-func literal(pattern string) string {
+func longestLiteral(pattern string) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return ""
@@ -202,12 +202,12 @@ func literal(pattern string) string {
 	return longest
 }
 
-// tiedTo are the sessions that some ledgers tie to some code commits.
-func tiedTo(commits []attribution.Commit) (cond string, args []any) {
+// tiedToAny is the condition that a ledger ties a session to one of some code commits.
+func tiedToAny(commits []attribution.Commit) (cond string, args []any) {
 	var starts []string
 	var asked []attribution.Commit
 	for _, c := range commits {
-		if whole(c.SHA) {
+		if isWholeOID(c.SHA) {
 			asked = append(asked, c)
 		} else {
 			starts = append(starts, c.SHA)
@@ -227,10 +227,10 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 	}
 	part := strings.ToLower(f.Title)
 	var out []string
-	err = ask(ctx, d, `SELECT session, title FROM facets WHERE `+cond+`
+	err = query(ctx, d, `SELECT session, title FROM facets WHERE `+cond+`
 		ORDER BY coalesce(last_turn_at, captured_at) DESC, session`, args...).each(func(rows *Rows) error {
 		var id, title string
-		err := rows.Scan(&id, text{&title})
+		err := rows.Scan(&id, textColumn{&title})
 		if strings.Contains(strings.ToLower(title), part) {
 			out = append(out, id)
 		}
@@ -241,10 +241,10 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	rows, err := all(ask(ctx, d, `SELECT * FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids), (*facetRow).columns)
+	rows, err := readRows(query(ctx, d, `SELECT * FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids), (*facetRow).columns)
 	out := make(map[string]Facet, len(rows))
 	for _, r := range rows {
-		r.Latest, r.Left = cmp.Or(r.last, r.CapturedAt), leftOf(r.paths, r.blobs)
+		r.Latest, r.Left = cmp.Or(r.last, r.CapturedAt), zipLeft(r.paths, r.blobs)
 		out[r.ID] = r.Facet
 	}
 	return out, err
@@ -252,7 +252,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 
 // Titles reads the titles of sessions and memories, by ID.
 func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error) {
-	return byKey[string, string](ask(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
+	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
 }
 
 // Calls is what a session's tool calls named, in the order in which it came up.
@@ -261,10 +261,10 @@ type Calls struct{ Paths, Commands []string }
 // Calls reads what the tool calls of sessions named, each once, by session.
 func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
 	out, had := map[string]Calls{}, map[[3]string]bool{}
-	err := ask(ctx, d, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
+	err := query(ctx, d, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
 		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, i`, ids).each(func(rows *Rows) error {
 		var id, path, cmd string
-		if err := rows.Scan(&id, text{&path}, text{&cmd}); err != nil {
+		if err := rows.Scan(&id, textColumn{&path}, textColumn{&cmd}); err != nil {
 			return err
 		}
 		c := out[id]
@@ -295,7 +295,7 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 	if err != nil || len(own[id]) == 0 {
 		return nil, err
 	}
-	ids, err := column(ask(ctx, d, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
+	ids, err := readTexts(query(ctx, d, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
 		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.session DESC LIMIT ?`, own[id], maxNear))
 	if err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 		most[pair[1]] = max(most[pair[1]], n)
 	}
 	var out []Touched
-	for _, p := range first(most, limit, func(a, b string) int { return most[b] - most[a] }) {
+	for _, p := range firstKeys(most, limit, func(a, b string) int { return most[b] - most[a] }) {
 		out = append(out, Touched{p, most[p]})
 	}
 	return out, nil
@@ -321,7 +321,7 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 
 // touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
 func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, error) {
-	return groups(ask(ctx, d, `SELECT session, path FROM (
-			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+relative+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
+	return readGroups(query(ctx, d, `SELECT session, path FROM (
+			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+isInTree+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
 		ORDER BY session, n`, ids))
 }

@@ -25,13 +25,13 @@ func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
 
 // Renames reads the renames that ledgers know. They are few beside the names of files, so a reader takes them all.
 func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
-	return all(ask(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return cells(&r.Old, &r.New) })
+	return readRows(query(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return places(&r.Old, &r.New) })
 }
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some
 // says whether it matches any path, also outside of the repository.
 func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, some bool, err error) {
-	names, err := d.named(ctx, p)
+	names, err := d.matchingPaths(ctx, p)
 	if err != nil {
 		return nil, false, err
 	}

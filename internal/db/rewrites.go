@@ -12,14 +12,14 @@ import (
 // Rewriters reads the addresses of those whose ledgers say of one of some code commits that it
 // became another; of any, where all is set.
 func (t *Tx) Rewriters(ctx context.Context, olds []string, all bool) ([]string, error) {
-	return column(ask(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds))
+	return readTexts(query(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds))
 }
 
 // Rewrites reads what the ledger of an author says of rewrites, in its order.
 func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
-	out, err := all(ask(ctx, t, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
+	out, err := readRows(query(ctx, t, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
 		FROM rewrites WHERE email = ? AND old <> ? AND new <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA),
-		func(r *attribution.Rewrite) []any { return cells(&r.Old, &r.New, &r.Named) })
+		func(r *attribution.Rewrite) []any { return places(&r.Old, &r.New, &r.Named) })
 	for i := range out {
 		out[i].Email = email
 	}
@@ -29,7 +29,7 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
 func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email), writeRows(ctx, t, "INSERT INTO lineage", rewrites,
-		func(r *attribution.Rewrite) []any { return cells(&r.Email, &r.Old, &r.New, &r.Root, &r.Last) }))
+		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New, &r.Root, &r.Last) }))
 }
 
 // maxRewrites is how many rewrites are read for one question. Small families come first: nobody's large one
@@ -42,19 +42,19 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite
 	if len(shas) == 0 {
 		return nil, nil
 	}
-	starts := slices.DeleteFunc(slices.Clone(shas), whole)
-	return all(ask(ctx, d, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?2)),
+	starts := slices.DeleteFunc(slices.Clone(shas), isWholeOID)
+	return readRows(query(ctx, d, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?2)),
 		sha AS MATERIALIZED (SELECT value AS sha FROM json_each(?1) UNION SELECT old FROM start CROSS JOIN lineage ON old >= start AND old < stop
 			UNION SELECT new FROM start CROSS JOIN lineage ON new >= start AND new < stop),
 		asked AS MATERIALIZED (SELECT email, root FROM sha CROSS JOIN lineage ON old = sha UNION SELECT email, root FROM sha CROSS JOIN lineage ON new = sha),
 		sizes AS MATERIALIZED (SELECT email, root, (SELECT count(*) FROM lineage l WHERE l.email = asked.email AND l.root = asked.root) AS size FROM asked)
 		SELECT l.email, l.old, l.new FROM sizes CROSS JOIN lineage l ON l.email = sizes.email AND l.root = sizes.root
 		ORDER BY size, l.email, l.old, l.new LIMIT ?3`, shas, starts, maxRewrites),
-		func(r *attribution.Rewrite) []any { return cells(&r.Email, &r.Old, &r.New) })
+		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New) })
 }
 
-// whole reports whether a commit is not given by its beginning.
-func whole(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
+// isWholeOID reports whether a commit is given by all of its OID, and not by the beginning.
+func isWholeOID(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
 
 // Became reads what code commits became at last; those that became nothing are left out.
 func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
@@ -62,7 +62,7 @@ func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]
 		return nil, nil
 	}
 	out := map[attribution.Commit]string{}
-	err := ask(ctx, d, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`, shas).each(func(rows *Rows) error {
+	err := query(ctx, d, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`, shas).each(func(rows *Rows) error {
 		var c attribution.Commit
 		var last string
 		err := rows.Scan(&c.Email, &c.SHA, &last)

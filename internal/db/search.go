@@ -11,8 +11,8 @@ import (
 // number make a page's key. A page fills one of the file, so that reading one reads nothing else.
 const pageSize = 16_000
 
-// key is that of a run's page.
-func key(run int, page int64) int64 { return int64(run)<<32 | page }
+// pageKey is that of a run's page.
+func pageKey(run int, page int64) int64 { return int64(run)<<32 | page }
 
 // Span is the bytes From to To-1 of a run.
 type Span struct {
@@ -22,7 +22,7 @@ type Span struct {
 
 // SearchState returns the text that WriteSearchState stored, "" when there is none.
 func SearchState(ctx context.Context, q Querier) (state string, err error) {
-	err = ask(ctx, q, "SELECT state FROM search_state").into(&state)
+	err = query(ctx, q, "SELECT state FROM search_state").one(&state)
 	return state, err
 }
 
@@ -42,8 +42,8 @@ type RunWriter struct {
 	err     error
 }
 
-// flushed is how much is written at a time.
-const flushed = 64 * pageSize
+// flushSize is how many bytes are written at a time.
+const flushSize = 64 * pageSize
 
 // NewRun creates the run id. The first error is told by Close.
 func (t *Tx) NewRun(ctx context.Context, id int) *RunWriter {
@@ -54,7 +54,7 @@ func (t *Tx) NewRun(ctx context.Context, id int) *RunWriter {
 func (w *RunWriter) Write(data []byte) {
 	w.size += int64(len(data))
 	w.waiting = append(w.waiting, data...)
-	if n := len(w.waiting); n >= flushed {
+	if n := len(w.waiting); n >= flushSize {
 		w.flush(n - n%pageSize)
 	}
 }
@@ -71,9 +71,9 @@ func (w *RunWriter) Close() error {
 // flush writes the first n bytes that wait.
 func (w *RunWriter) flush(n int) {
 	if w.err == nil {
-		w.err = w.tx.insert(w.ctx, into("runs", 2), func(row func(...any)) {
+		w.err = w.tx.insert(w.ctx, insertInto("runs", 2), func(row func(...any)) {
 			for page := range slices.Chunk(w.waiting[:n], pageSize) {
-				row(key(w.run, w.written), page)
+				row(pageKey(w.run, w.written), page)
 				w.written++
 			}
 		})
@@ -83,17 +83,17 @@ func (w *RunWriter) flush(n int) {
 
 // DropRun removes a run.
 func (t *Tx) DropRun(ctx context.Context, id int) error {
-	return t.Exec(ctx, "DELETE FROM runs WHERE page BETWEEN ? AND ?", key(id, 0), key(id+1, 0)-1)
+	return t.Exec(ctx, "DELETE FROM runs WHERE page BETWEEN ? AND ?", pageKey(id, 0), pageKey(id+1, 0)-1)
 }
 
 // maxRun is more than a run ever has, in bytes; damaged headers ask for anything.
 const maxRun = 1 << 36
 
-// handed is bytes that the driver made for this row alone, so that they need not be copied.
-type handed []byte
+// ownedBytes is bytes that the driver made for this row alone, so that they need not be copied.
+type ownedBytes []byte
 
 // Scan implements sql.Scanner.
-func (h *handed) Scan(v any) error {
+func (h *ownedBytes) Scan(v any) error {
 	b, ok := v.([]byte)
 	if !ok {
 		return fmt.Errorf("%w: bytes are a %T", ErrCorrupt, v)
@@ -108,21 +108,21 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 	asked := make([][4]int64, len(spans))
 	for i, s := range spans {
 		if s.From < 0 || s.To < s.From || s.To > maxRun {
-			return nil, s.missing()
+			return nil, s.missingError()
 		}
 		if s.From < s.To {
 			last := (s.To - 1) / pageSize
-			asked[i] = [4]int64{key(s.Run, s.From/pageSize), key(s.Run, last), s.From % pageSize, s.To - last*pageSize}
+			asked[i] = [4]int64{pageKey(s.Run, s.From/pageSize), pageKey(s.Run, last), s.From % pageSize, s.To - last*pageSize}
 		} else {
 			asked[i][0] = 1 // none is between 1 and 0
 		}
 	}
 	out := make([][]byte, len(spans))
-	err := ask(ctx, q, `SELECT span, substr(data, skip + 1, size - skip) FROM (SELECT span, data, iif(page = first, skip, 0) AS skip, iif(page = last, size, ?2) AS size FROM (
+	err := query(ctx, q, `SELECT span, substr(data, skip + 1, size - skip) FROM (SELECT span, data, iif(page = first, skip, 0) AS skip, iif(page = last, size, ?2) AS size FROM (
 		SELECT key AS span, value ->> 0 AS first, value ->> 1 AS last, value ->> 2 AS skip, value ->> 3 AS size FROM json_each(?1))
 		CROSS JOIN runs ON page BETWEEN first AND last)`, asked, pageSize).each(func(rows *Rows) error {
 		var i int
-		var part handed
+		var part ownedBytes
 		if err := rows.Scan(&i, &part); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 		case int64(len(part)) == size:
 			out[i] = part
 		case out[i] == nil:
-			out[i] = append(make([]byte, 0, min(size, flushed)), part...)
+			out[i] = append(make([]byte, 0, min(size, flushSize)), part...)
 		default:
 			out[i] = append(out[i], part...)
 		}
@@ -141,12 +141,12 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 	}
 	for i, s := range spans {
 		if int64(len(out[i])) != s.To-s.From {
-			return nil, s.missing()
+			return nil, s.missingError()
 		}
 	}
 	return out, nil
 }
 
-func (s Span) missing() error {
+func (s Span) missingError() error {
 	return fmt.Errorf("db: run %d has no bytes %d to %d: %w", s.Run, s.From, s.To, ErrCorrupt)
 }

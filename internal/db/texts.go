@@ -9,7 +9,7 @@ import (
 
 // EachText gives the indexes and texts of a session's or memory's turns, in their order, one by one: they need not fit into memory together.
 func EachText(ctx context.Context, q Querier, id string, use func(index int, text string)) error {
-	return ask(ctx, q, `SELECT i, content FROM turns WHERE session = ? ORDER BY i`, id).each(func(rows *Rows) error {
+	return query(ctx, q, `SELECT i, content FROM turns WHERE session = ? ORDER BY i`, id).each(func(rows *Rows) error {
 		var index int
 		var text string
 		err := rows.Scan(&index, packedText{&text})

@@ -19,11 +19,11 @@ type Listed struct {
 
 // List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how many there are.
 func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
-	out, err = all(ask(ctx, d, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
+	out, err = readRows(query(ctx, d, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
 			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
 		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip),
 		func(l *Listed) []any {
-			return cells(&l.ID, &l.Kind, text{&l.Title}, text{&l.Email}, text{&l.Source}, moment{&l.At}, &l.Turns, &l.Files, &total)
+			return places(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At}, &l.Turns, &l.Files, &total)
 		})
 	return out, total, err
 }
@@ -39,8 +39,8 @@ type Touched struct {
 func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(path string) bool) (out []Touched, err error) {
 	var ids []int64
 	var all []Touched
-	err = ask(ctx, d, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
-		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(inside, "path", "p.path")+`
+	err = query(ctx, d, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
+		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(isPathInTree, "path", "p.path")+`
 			AND t.session NOT IN (SELECT id FROM purged)
 		GROUP BY p.id ORDER BY n DESC, p.path`, part).each(func(rows *Rows) error {
 		var id int64
@@ -51,24 +51,24 @@ func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(pa
 	})
 	for i := 0; i < len(all) && len(out) < limit && err == nil; i++ {
 		changed := false
-		if changed, err = d.changed(ctx, ids[i]); changed || err == nil && stands(all[i].Path) {
+		if changed, err = d.wasChanged(ctx, ids[i]); changed || err == nil && stands(all[i].Path) {
 			out = append(out, all[i])
 		}
 	}
 	return out, err
 }
 
-// changed reports whether a session edited a path, or a commit of one changed it.
-func (d *DB) changed(ctx context.Context, path int64) (out bool, err error) {
-	err = ask(ctx, d, `SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN shares s
+// wasChanged reports whether a session edited a path, or a commit of one changed it.
+func (d *DB) wasChanged(ctx context.Context, path int64) (out bool, err error) {
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN shares s
 			ON s.session = t.session AND s.path = p.path WHERE p.id = ?1)
 		OR EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN tool_calls c
-			ON c.session = t.session AND c.path = p.path AND c.act = ?2 AND NOT c.failed WHERE p.id = ?1)`, path, session.ActEdit).into(&out)
+			ON c.session = t.session AND c.path = p.path AND c.act = ?2 AND NOT c.failed WHERE p.id = ?1)`, path, session.ActEdit).one(&out)
 	return out, err
 }
 
-// inside is of paths of the repository.
-const inside = `path <> '.' AND substr(path, 1, 1) NOT IN ('/', '~')`
+// isPathInTree is the condition that a path is one of the repository.
+const isPathInTree = `path <> '.' AND substr(path, 1, 1) NOT IN ('/', '~')`
 
 // Pair is two files that commits of the same sessions changed, and in how many sessions.
 type Pair struct {
@@ -80,7 +80,7 @@ type Pair struct {
 // alone; "" for all. The most frequent pairs come first, and none that stands alone. Of a session that changed more than MaxTogether files, those
 // that come first by name count. What is purged does not.
 func (d *DB) Together(ctx context.Context, path string, limit int) ([]Pair, error) {
-	files, err := groups(ask(ctx, d, `SELECT DISTINCT session, path FROM shares WHERE session IN (
+	files, err := readGroups(query(ctx, d, `SELECT DISTINCT session, path FROM shares WHERE session IN (
 			SELECT session FROM facets WHERE session NOT IN (SELECT id FROM purged) AND (?1 = '' OR session IN (
 				SELECT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id WHERE p.path = ?1))
 			ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?2) ORDER BY session, path`, path, maxNear))

@@ -24,22 +24,22 @@ type Querier interface {
 
 // Query runs one statement that returns rows.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	return queried(d.sql.QueryContext(ctx, query, values(args)...))
+	return wrapQueryError(d.sql.QueryContext(ctx, query, sqlValues(args)...))
 }
 
-func queried(rows *Rows, err error) (*Rows, error) {
+func wrapQueryError(rows *Rows, err error) (*Rows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
 	return rows, nil
 }
 
-// values writes lists as JSON, for json_each, and times as microseconds since 1970: in place.
-func values(args []any) []any {
+// sqlValues writes lists as JSON, for json_each, and times as microseconds since 1970: in place.
+func sqlValues(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case []string, []int64, [][4]int64, []attribution.Commit, []Claim:
-			args[i] = listed(v)
+			args[i] = asJSON(v)
 		case time.Time:
 			args[i] = micros(v)
 		}
@@ -47,8 +47,8 @@ func values(args []any) []any {
 	return args
 }
 
-// listed is a list as JSON.
-func listed(v any) string {
+// asJSON is a list as JSON.
+func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // unreachable: texts and numbers
@@ -134,7 +134,7 @@ func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	if _, err := t.conn.ExecContext(ctx, query, values(args)...); err != nil {
+	if _, err := t.conn.ExecContext(ctx, query, sqlValues(args)...); err != nil {
 		t.failed = fmt.Errorf("db: exec: %w", classify(err))
 	}
 	return t.failed
@@ -142,7 +142,7 @@ func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
 
 // Query runs one statement that returns rows, and sees what the transaction wrote.
 func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	return queried(t.conn.QueryContext(ctx, query, values(args)...))
+	return wrapQueryError(t.conn.QueryContext(ctx, query, sqlValues(args)...))
 }
 
 // insert runs a statement for each row: fill calls row with the statement's values, which does nothing behind an error.
@@ -162,7 +162,7 @@ func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(ar
 		if err != nil {
 			return err
 		}
-		run := rows(ctx, stmt)
+		run := rowRunner(ctx, stmt)
 		fill(func(args ...any) {
 			if err == nil {
 				err = run(args...)
@@ -176,8 +176,8 @@ func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(ar
 	return t.failed
 }
 
-// rows runs a statement with the values of one row after the other.
-func rows(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
+// rowRunner runs a statement with the values of one row after the other.
+func rowRunner(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
 	here := context.WithoutCancel(ctx) // with another one the driver starts a goroutine for each row
 	exec, ok := stmt.(driver.StmtExecContext)
 	var row []driver.NamedValue
@@ -186,7 +186,7 @@ func rows(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
 			return fmt.Errorf("the driver's statement is a %T", stmt)
 		}
 		row = row[:0]
-		for i, arg := range values(args) {
+		for i, arg := range sqlValues(args) {
 			v, err := driver.DefaultParameterConverter.ConvertValue(arg)
 			if err != nil {
 				return err
@@ -198,14 +198,14 @@ func rows(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
 	}
 }
 
-// into is the statement that adds a row with so many values to a table.
-func into(table string, n int) string {
+// insertInto is the statement that adds a row with so many values to a table.
+func insertInto(table string, n int) string {
 	return "INSERT INTO " + table + marks(n)
 }
 
 func marks(n int) string { return " VALUES (?" + strings.Repeat(",?", n-1) + ")" }
 
-// writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as for all.
+// writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as for readRows.
 func writeRows[T any](ctx context.Context, t *Tx, into string, rows []T, columns func(*T) []any) error {
 	return t.insert(ctx, into+marks(len(columns(new(T)))), func(row func(args ...any)) {
 		for i := range rows {
@@ -220,7 +220,7 @@ type answer struct {
 	err  error
 }
 
-func ask(ctx context.Context, q Querier, query string, args ...any) answer {
+func query(ctx context.Context, q Querier, query string, args ...any) answer {
 	rows, err := q.Query(ctx, query, args...)
 	return answer{rows, err}
 }
@@ -242,13 +242,13 @@ func (a answer) each(scan func(rows *Rows) error) error {
 	return nil
 }
 
-// into reads the only row, if there is one.
-func (a answer) into(cells ...any) error {
+// one reads the only row into places, if there is one.
+func (a answer) one(cells ...any) error {
 	return a.each(func(rows *Rows) error { return rows.Scan(cells...) })
 }
 
-// all reads every row into a value of its own, of which places gives one for each column.
-func all[T any](a answer, places func(*T) []any) ([]T, error) {
+// readRows reads every row into a value of its own, of which places gives one for each column.
+func readRows[T any](a answer, places func(*T) []any) ([]T, error) {
 	var out []T
 	err := a.each(func(rows *Rows) error {
 		var one T
@@ -259,15 +259,15 @@ func all[T any](a answer, places func(*T) []any) ([]T, error) {
 	return out, err
 }
 
-func cells(places ...any) []any { return places }
+func places(places ...any) []any { return places }
 
-// column reads rows of one text.
-func column(a answer) ([]string, error) {
-	return all(a, func(s *string) []any { return cells(s) })
+// readTexts reads rows of one column, a text.
+func readTexts(a answer) ([]string, error) {
+	return readRows(a, func(s *string) []any { return places(s) })
 }
 
-// byKey reads rows of a key and a value.
-func byKey[K comparable, V any](a answer) (map[K]V, error) {
+// readMap reads rows of two columns: a key and a value.
+func readMap[K comparable, V any](a answer) (map[K]V, error) {
 	out := map[K]V{}
 	err := a.each(func(rows *Rows) error {
 		var key K
@@ -279,8 +279,8 @@ func byKey[K comparable, V any](a answer) (map[K]V, error) {
 	return out, err
 }
 
-// groups reads rows of two texts: values by key.
-func groups(a answer) (map[string][]string, error) {
+// readGroups reads rows of two texts: a key, and one of its values.
+func readGroups(a answer) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := a.each(func(rows *Rows) error {
 		var key, value string
@@ -291,8 +291,8 @@ func groups(a answer) (map[string][]string, error) {
 	return out, err
 }
 
-// opt is the value of a column that is NULL when there is nothing to say.
-func opt(s string) any {
+// orNull is a text as a column holds it that is NULL for "".
+func orNull(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -307,14 +307,14 @@ func micros(t time.Time) any {
 	return t.UnixMicro()
 }
 
-// moment is a column of a time.
-type moment struct{ t *time.Time }
+// timeColumn is a column of a time: microseconds since 1970, NULL for the zero time.
+type timeColumn struct{ t *time.Time }
 
 // Value implements driver.Valuer.
-func (m moment) Value() (driver.Value, error) { return micros(*m.t), nil }
+func (m timeColumn) Value() (driver.Value, error) { return micros(*m.t), nil }
 
 // Scan implements sql.Scanner.
-func (m moment) Scan(v any) error {
+func (m timeColumn) Scan(v any) error {
 	switch v := v.(type) {
 	case nil:
 		*m.t = time.Time{}
@@ -326,14 +326,14 @@ func (m moment) Scan(v any) error {
 	return nil
 }
 
-// text is a column that is NULL for "".
-type text struct{ s *string }
+// textColumn is a column that is NULL for "".
+type textColumn struct{ s *string }
 
 // Value implements driver.Valuer.
-func (t text) Value() (driver.Value, error) { return opt(*t.s), nil }
+func (t textColumn) Value() (driver.Value, error) { return orNull(*t.s), nil }
 
 // Scan implements sql.Scanner.
-func (t text) Scan(v any) error {
+func (t textColumn) Scan(v any) error {
 	switch v := v.(type) {
 	case nil:
 		*t.s = ""
@@ -347,19 +347,19 @@ func (t text) Scan(v any) error {
 	return nil
 }
 
-// list is a column of a list, which is stored as JSON; NULL for nil.
-type list[T any] struct{ of *[]T }
+// listColumn is a column of a list, which is stored as JSON; NULL for nil.
+type listColumn[T any] struct{ of *[]T }
 
 // Value implements driver.Valuer.
-func (l list[T]) Value() (driver.Value, error) {
+func (l listColumn[T]) Value() (driver.Value, error) {
 	if *l.of == nil {
 		return nil, nil
 	}
-	return listed(*l.of), nil
+	return asJSON(*l.of), nil
 }
 
 // Scan implements sql.Scanner.
-func (l list[T]) Scan(v any) error {
+func (l listColumn[T]) Scan(v any) error {
 	*l.of = nil
 	if s, ok := v.(string); ok {
 		return json.Unmarshal([]byte(s), l.of)
@@ -368,6 +368,6 @@ func (l list[T]) Scan(v any) error {
 }
 
 // Each calls scan for every row that a query gives.
-func Each(ctx context.Context, q Querier, scan func(*Rows) error, query string, args ...any) error {
-	return ask(ctx, q, query, args...).each(scan)
+func Each(ctx context.Context, q Querier, scan func(*Rows) error, statement string, args ...any) error {
+	return query(ctx, q, statement, args...).each(scan)
 }

@@ -49,7 +49,7 @@ var groupings = map[string]string{
 		session.TieEdited),
 	// The folder of the first file that calls behind the same turn touched.
 	"folder": `coalesce((SELECT rtrim(c.path, replace(c.path, '/', '')) FROM tool_calls c WHERE c.session = s.id AND c.turn = u.turn
-		AND ` + relative + ` ORDER BY c.i LIMIT 1), '')`,
+		AND ` + isInTree + ` ORDER BY c.i LIMIT 1), '')`,
 }
 
 // Groupings are the names by which counts can be summed up, sorted.
@@ -81,24 +81,24 @@ func (d *DB) Usage(ctx context.Context, by string, f UsageFilter) ([]UsageSum, e
 	if !ok {
 		return nil, fmt.Errorf("db: %w: %q", ErrGrouping, by)
 	}
-	return all(ask(ctx, d, `SELECT `+key+` AS k, u.model, s.id, count(*), sum(u.input), sum(u.output), sum(u.cache_read), sum(u.cache_write), sum(u.cost)
+	return readRows(query(ctx, d, `SELECT `+key+` AS k, u.model, s.id, count(*), sum(u.input), sum(u.output), sum(u.cache_read), sum(u.cache_write), sum(u.cost)
 		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+f.where("u.ts")+` GROUP BY k, u.model, s.id ORDER BY k, u.model, s.id`, f.values()...),
 		func(r *UsageSum) []any {
-			return cells(&r.Key, &r.Model, &r.Session, &r.Requests, &r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.Cost)
+			return places(&r.Key, &r.Model, &r.Session, &r.Requests, &r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.Cost)
 		})
 }
 
 // UsageOf sums up what the requests of one session took.
 func (d *DB) UsageOf(ctx context.Context, id string) (u UsageSum, err error) {
 	u.Session = id
-	err = ask(ctx, d, `SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
-		coalesce(sum(cost), 0.0) FROM usage WHERE session = ?`, id).into(&u.Requests, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Cost)
+	err = query(ctx, d, `SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
+		coalesce(sum(cost), 0.0) FROM usage WHERE session = ?`, id).one(&u.Requests, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Cost)
 	return u, err
 }
 
 // Uncounted is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
 func (d *DB) Uncounted(ctx context.Context, f UsageFilter) (n int, err error) {
-	err = ask(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).into(&n)
+	err = query(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).one(&n)
 	return n, err
 }
 

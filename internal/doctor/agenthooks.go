@@ -21,7 +21,7 @@ func (d *doctor) agentHooks(context.Context) {
 	for _, agent := range setup.Briefed(d.Repo.Layout().WorkTree) {
 		for _, s := range hookSwitches(agent, d.Home, d.Getenv) {
 			if file := s.off(func(path string) string { return strings.Join(settingsOf(d.Workspace, path), "") }); file != "" {
-				d.say("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
+				d.report("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
 			}
 		}
 	}

@@ -46,8 +46,8 @@ type doctor struct {
 	out    result.Doctor
 }
 
-// say adds a check: one word, or two, as its name, and the command that mends it, or what to do.
-func (d *doctor) say(name, status, fix, format string, a ...any) {
+// report adds a check: a name of one or two words, a status, and the command that mends it, or what to do.
+func (d *doctor) report(name, status, fix, format string, a ...any) {
 	d.out.Checks = append(d.out.Checks, result.Check{Name: name, Status: status, Says: fmt.Sprintf(format, a...), Fix: fix})
 	d.out.OK = d.out.OK && status != Wrong
 }
@@ -56,9 +56,9 @@ func (d *doctor) say(name, status, fix, format string, a ...any) {
 func Keys(out *result.Doctor, database string, broken []string, checked int) {
 	d := &doctor{out: *out}
 	if len(broken) == 0 {
-		d.say("keys", Well, "", "%s: all %d keys and references hold", database, checked)
+		d.report("keys", Well, "", "%s: all %d keys and references hold", database, checked)
 	} else {
-		d.say("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
+		d.report("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
 	}
 	*out = d.out
 }
@@ -81,11 +81,11 @@ func (d *doctor) git(ctx context.Context) {
 	version, err := d.Repo.Version(ctx)
 	switch {
 	case err != nil:
-		d.say("git", Wrong, "install git", "%v", err)
+		d.report("git", Wrong, "install git", "%v", err)
 	case slices.Compare(version, oldest) < 0:
-		d.say("git", Wrong, "install a newer git", "version %s; git-rekal needs %s", dotted(version), dotted(oldest))
+		d.report("git", Wrong, "install a newer git", "version %s; git-rekal needs %s", dotted(version), dotted(oldest))
 	default:
-		d.say("git", Well, "", "version %s, libgit2 %s", dotted(version), git.LibraryVersion())
+		d.report("git", Well, "", "version %s, libgit2 %s", dotted(version), git.LibraryVersion())
 	}
 }
 
@@ -96,33 +96,33 @@ func dotted(version []int) string {
 func (d *doctor) settings(ctx context.Context) {
 	conf, err := config.Read(ctx, d.Repo, d.Env)
 	faults := slices.Clone(conf.Faults)
-	for _, err := range parts(err) {
+	for _, err := range unjoin(err) {
 		var fault *config.Fault
 		if errors.As(err, &fault) {
 			faults = append(faults, fault)
 		} else {
-			d.say("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
+			d.report("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
 		}
 	}
 	for _, f := range faults {
-		d.say("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
+		d.report("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
 	}
 	switch {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks
 	case !conf.Enabled:
-		d.say("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
+		d.report("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
 	case conf.CheckPaused() != nil:
-		d.say("settings", Note, "git rekal resume", "%v", conf.CheckPaused())
+		d.report("settings", Note, "git rekal resume", "%v", conf.CheckPaused())
 	case conf.Skip:
-		d.say("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
+		d.report("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
 	default:
-		d.say("settings", Well, "", "valid")
+		d.report("settings", Well, "", "valid")
 	}
 	d.identity(ctx)
 }
 
-// parts are the errors that were joined.
-func parts(err error) []error {
+// unjoin takes apart errors that errors.Join joined.
+func unjoin(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func parts(err error) []error {
 	}
 	var out []error
 	for _, e := range joined.Unwrap() {
-		out = append(out, parts(e)...)
+		out = append(out, unjoin(e)...)
 	}
 	return out
 }
@@ -143,11 +143,11 @@ func (d *doctor) identity(ctx context.Context) {
 	switch {
 	case d.author.Ledger != nil:
 		d.known = true
-		d.say("identity", Well, "", "%s", d.author.Email)
+		d.report("identity", Well, "", "%s", d.author.Email)
 	case errors.Is(err, git.ErrNoIdentity):
-		d.say("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
+		d.report("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
 	default:
-		d.say("identity", Wrong, `git config user.email you@example.com`, "%v", err)
+		d.report("identity", Wrong, `git config user.email you@example.com`, "%v", err)
 	}
 }
 
@@ -155,30 +155,30 @@ const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
 	if err := d.Displaced(); err != nil {
-		d.say("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
+		d.report("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
 	}
 	if d.Ready() != nil {
-		d.say("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
+		d.report("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
 		return
 	}
 	l, err := d.Layout(ctx)
 	if err != nil {
-		d.say("setup", Wrong, "", "%v", err)
+		d.report("setup", Wrong, "", "%v", err)
 		return
 	}
 	problems, err := setup.Inspect(l, d.onPath())
 	if err != nil {
-		d.say("setup", Wrong, "", "%v", err)
+		d.report("setup", Wrong, "", "%v", err)
 	}
 	for _, p := range problems {
 		status := Wrong
 		if p.Hint {
 			status = Note
 		}
-		d.say("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
+		d.report("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
 	}
 	if len(problems) == 0 && err == nil {
-		d.say("setup", Well, "", "hooks, exclude lines and skill are in place")
+		d.report("setup", Well, "", "hooks, exclude lines and skill are in place")
 	}
 }
 
@@ -198,41 +198,41 @@ func (d *doctor) sharing(ctx context.Context) {
 		return
 	}
 	if ahead, err := d.author.Ledger.Ahead(d.Now()); err == nil && !ahead.IsZero() {
-		d.say("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
+		d.report("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
 	}
 	conf := d.author.Config
 	switch {
 	case conf.Remote == "":
-		d.say("sharing", Well, "", "nothing is sent anywhere")
+		d.report("sharing", Well, "", "nothing is sent anywhere")
 		return
 	case !slices.Contains(conf.Remotes, conf.Remote):
-		d.say("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
+		d.report("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
 		return
 	case !conf.Agreed(conf.Remote):
-		d.say("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
+		d.report("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
 		return
 	}
 	if err := d.author.Ledger.Barred(ctx, conf.Remote); err != nil {
-		d.barred(conf.Remote, err)
+		d.reportBarred(conf.Remote, err)
 		return
 	}
 	behind, err := d.author.Ledger.Behind()
 	all, unknown := d.author.Ledger.Sent(conf.Remote)
 	switch {
 	case err != nil:
-		d.say("sharing", Wrong, "", "%v", err)
+		d.report("sharing", Wrong, "", "%v", err)
 	case slices.Contains(behind, conf.Remote):
-		d.say("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
+		d.report("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
 	case unknown == nil && !all:
-		d.say("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
+		d.report("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
 	default:
-		d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
+		d.report("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
 	}
 }
 
-// barred tells of another branch in the ledger's place or in its way, and how to give it another name there; where a
+// reportBarred tells of another branch in the ledger's place or in its way, and how to give it another name there; where a
 // newer git-rekal wrote it, it is none.
-func (d *doctor) barred(remote string, why error) {
+func (d *doctor) reportBarred(remote string, why error) {
 	branch := strings.TrimPrefix(d.author.Ledger.Ref(), "refs/heads/")
 	says := fmt.Sprintf("%s there can't be read: %v", branch, why)
 	var blocked *ledger.BlockedError
@@ -244,15 +244,15 @@ func (d *doctor) barred(remote string, why error) {
 		says = fmt.Sprintf("%s there is no ledger that this version knows", branch)
 	}
 	fix := fmt.Sprintf(`rename it there: git push %s %s %s, and git fetch --prune %[1]s, and git rekal sync`,
-		remote, quote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), quote(":refs/heads/"+branch))
+		remote, shellQuote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), shellQuote(":refs/heads/"+branch))
 	if over := (*ledger.BoundsError)(nil); errors.As(why, &over) {
 		says = fmt.Sprintf("more is added to %s there than is read unasked: %v", branch, why)
-		fix = fmt.Sprintf("git rekal sync --unbounded, if another machine of yours wrote it; else git push --force %s %s", remote, quote(branch))
+		fix = fmt.Sprintf("git rekal sync --unbounded, if another machine of yours wrote it; else git push --force %s %s", remote, shellQuote(branch))
 	}
 	if errors.Is(why, ledger.ErrFormat) {
 		fix += "; or, if a newer git-rekal wrote it, update this one"
 	}
-	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
+	d.report("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
 }
 
 // oldLock is longer than git holds a lock file, but where a hook keeps it from going on.
@@ -267,13 +267,13 @@ func (d *doctor) locks(context.Context) {
 			}
 			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > oldLock {
 				old++
-				d.say("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
+				d.report("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
 			}
 			return nil
 		})
 	}
 	if old == 0 {
-		d.say("locks", Well, "", "none is left over")
+		d.report("locks", Well, "", "none is left over")
 	}
 }
 
@@ -284,30 +284,30 @@ func (d *doctor) caches(ctx context.Context) {
 		return
 	}
 	if err := d.OnCode(); err != nil {
-		d.say("setup", Note, "git checkout BRANCH", "%v", err)
+		d.report("setup", Note, "git checkout BRANCH", "%v", err)
 	}
 	state, err := d.Materializer(func(error) {}).Inspect(ctx)
 	if err = errors.Join(err, state.Err); err != nil {
-		d.say("caches", Wrong, rebuild, "%v", err)
+		d.report("caches", Wrong, rebuild, "%v", err)
 		return
 	}
 	for _, what := range slices.Sorted(maps.Keys(state.Broken)) {
-		d.say("caches", Wrong, rebuild, "%d %s", state.Broken[what], what)
+		d.report("caches", Wrong, rebuild, "%d %s", state.Broken[what], what)
 	}
 	switch {
 	case len(state.Broken) > 0:
 	case state.Missing:
-		d.say("caches", Note, rebuild, "there are none; the next command makes them")
+		d.report("caches", Note, rebuild, "there are none; the next command makes them")
 	case len(state.Resting) > 0:
 		for _, h := range state.Resting {
-			d.say("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
+			d.report("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
-		d.say("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.Count(state.Behind, "ledger"))
+		d.report("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.Count(state.Behind, "ledger"))
 	case state.Unread > 0:
-		d.say("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.Unread, "ledger"))
+		d.report("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.Unread, "ledger"))
 	default:
-		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
+		d.report("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
 	d.contested(state.Contested)
 }
@@ -319,10 +319,10 @@ const maxContested = 10
 func (d *doctor) contested(all []materialize.Contested) {
 	for i, c := range all {
 		if i == maxContested {
-			d.say("IDs", Note, "", "%s more that several ledgers name", session.Count(len(all)-i, "ID"))
+			d.report("IDs", Note, "", "%s more that several ledgers name", session.Count(len(all)-i, "ID"))
 			return
 		}
-		d.say("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
+		d.report("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
 			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.Count(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
 	}
 }
@@ -330,31 +330,31 @@ func (d *doctor) contested(all []materialize.Contested) {
 func (d *doctor) transcripts(ctx context.Context) {
 	roots, err := d.Repo.Worktrees()
 	if err != nil {
-		d.say("transcripts", Wrong, "", "%v", err)
+		d.report("transcripts", Wrong, "", "%v", err)
 		return
 	}
 	var none []string
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
 		if err != nil {
-			d.say("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
+			d.report("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
 			continue
 		}
 		for _, err := range found.Unreadable {
-			d.say("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
+			d.report("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
 		}
 		if len(found.Files) == 0 {
 			none = append(none, agent.Name())
 			continue
 		}
-		d.say("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+		d.report("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
 	}
 	status := Well
 	if len(none) == len(transcript.Agents()) {
 		status = Note
 	}
 	if len(none) > 0 {
-		d.say("transcripts", status, "", "none of %s", strings.Join(none, ", "))
+		d.report("transcripts", status, "", "none of %s", strings.Join(none, ", "))
 	}
 }
 
@@ -367,18 +367,18 @@ func (d *doctor) embedding(ctx context.Context) {
 	client, name, err := d.Embedder(conf, 0)
 	switch {
 	case err != nil:
-		d.say("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
+		d.report("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
 		return
 	case client == nil:
-		d.say("embedding", Well, "", "switched off: words answer, and the model %s of the ledgers", search.ModelName)
+		d.report("embedding", Well, "", "switched off: words answer, and the model %s of the ledgers", search.ModelName)
 		return
 	}
 	defer client.Close()
 	if err := client.Alive(ctx); err != nil {
-		d.say("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile the model %s answers", err, search.ModelName)
+		d.report("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile the model %s answers", err, search.ModelName)
 		return
 	}
-	d.say("embedding", Well, "", "a server answers, for %s", embed.Name(name))
+	d.report("embedding", Well, "", "a server answers, for %s", embed.Name(name))
 }
 
 // vectors says how far the model that is built in is with the index.
@@ -390,10 +390,10 @@ func (d *doctor) vectors(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		d.say("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
+		d.report("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
 	case left > 0:
-		d.say("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.Count(left, "session"))
+		d.report("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.Count(left, "session"))
 	default:
-		d.say("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
+		d.report("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
 	}
 }

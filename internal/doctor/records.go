@@ -19,12 +19,12 @@ const maxOutputs = 64 << 20
 func (d *doctor) records(ctx context.Context) {
 	store, err := d.Records()
 	if err != nil {
-		d.say("records", Wrong, "", "%v", err)
+		d.report("records", Wrong, "", "%v", err)
 		return
 	}
 	v, err := store.Open(ctx)
 	if err != nil {
-		d.say("records", Wrong, "check who owns "+store.Dir+"; if it is damaged, remove it", "%v", err)
+		d.report("records", Wrong, "check who owns "+store.Dir+"; if it is damaged, remove it", "%v", err)
 		return
 	}
 	defer v.Close() // nothing was written
@@ -33,19 +33,19 @@ func (d *doctor) records(ctx context.Context) {
 	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
 		places, size, err := d.leaks(ctx, v, all[i], looked < maxOutputs)
 		if err != nil {
-			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
+			d.report("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
 			continue
 		}
 		if looked += size; places > 0 {
 			leaks++
-			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(places, "place"))
+			d.report("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(places, "place"))
 		}
 	}
 	switch {
 	case looked >= maxOutputs:
-		d.say("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.Count(len(all), "record"), maxOutputs>>20)
+		d.report("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.Count(len(all), "record"), maxOutputs>>20)
 	case leaks == 0:
-		d.say("records", Well, "", "%s of what commands printed", session.Count(len(all), "record"))
+		d.report("records", Well, "", "%s of what commands printed", session.Count(len(all), "record"))
 	}
 }
 

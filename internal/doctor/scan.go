@@ -38,12 +38,12 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		return err
 	}
 	for _, ref := range misnamed {
-		s.say("ledger", Note, "git update-ref -d "+quote(ref), "%s is left out: its name is not one that an address has", ref)
+		s.report("ledger", Note, "git update-ref -d "+shellQuote(ref), "%s is left out: its name is not one that an address has", ref)
 	}
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
 	all := len(heads)
 	if heads = slices.DeleteFunc(heads, ledger.Ignore(conf.Ignore).Has); len(heads) < all {
-		s.say("ledger", Well, "", "%s of others left out, by rekal.ignore", session.Count(all-len(heads), "ledger"))
+		s.report("ledger", Well, "", "%s of others left out, by rekal.ignore", session.Count(all-len(heads), "ledger"))
 	}
 	for _, h := range heads {
 		health, leaks, err := s.counting(ctx, h)
@@ -52,13 +52,13 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		}
 		switch ok := s.health(h, health, err, leaks); {
 		case ok && h.Ref == s.own:
-			s.say("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
+			s.report("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
 		case ok:
 			well, sum.Commits, sum.Segments = well+1, sum.Commits+health.Commits, sum.Segments+health.Segments
 		}
 	}
 	if well > 0 {
-		s.say("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.Count(well, "ledger"), session.Count(sum.Commits, "commit"), session.Count(sum.Segments, "segment"))
+		s.report("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.Count(well, "ledger"), session.Count(sum.Commits, "commit"), session.Count(sum.Segments, "segment"))
 	}
 	return nil
 }
@@ -83,16 +83,16 @@ func (s *scan) ownLedger(ctx context.Context) {
 	local, _ := ledger.LocalTips(s.Repo) // of other addresses, where there is no tip
 	switch {
 	case err != nil:
-		s.say("ledger", Wrong, "", "%v", err)
+		s.report("ledger", Wrong, "", "%v", err)
 	case tip != "" || s.Ready() != nil:
 	case len(local) > 0:
-		s.say("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
+		s.report("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
 	default:
-		s.say("ledger", Wrong, reinstall, "there is no %s", s.own)
+		s.report("ledger", Wrong, reinstall, "there is no %s", s.own)
 	}
 	astray, err := a.Ledger.Astray()
 	if err == nil && len(astray) > 0 {
-		s.say("ledger", Wrong, "if the last commit did it: git update-ref "+quote(s.own)+" "+quote(s.own+"~1"),
+		s.report("ledger", Wrong, "if the last commit did it: git update-ref "+shellQuote(s.own)+" "+shellQuote(s.own+"~1"),
 			"%s: somebody committed something that does not belong into a ledger: %s", s.own, result.Printable(astray[0]))
 	}
 }
@@ -107,7 +107,7 @@ func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int,
 	switch {
 	case errors.As(err, &over):
 		size := ledger.Size(ctx, s.Repo, h.OID)
-		s.say("ledger", Wrong, leaveOut(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.MB(size), ledger.MB(got.Bytes), over)
+		s.report("ledger", Wrong, leaveOut(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.MB(size), ledger.MB(got.Bytes), over)
 	case err != nil:
 		return ledger.Health{}, 0, err
 	}
@@ -119,10 +119,10 @@ func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int,
 
 // leaveOut is the command that leaves a ledger out. A ref is in quotes for the shell: others chose it.
 func leaveOut(h ledger.Head) string {
-	return fmt.Sprintf("ask %s; or, to leave it out, git config --add rekal.ignore %s", h.Email, quote(h.Ref))
+	return fmt.Sprintf("ask %s; or, to leave it out, git config --add rekal.ignore %s", h.Email, shellQuote(h.Ref))
 }
 
-func quote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`) + "'" }
+func shellQuote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`) + "'" }
 
 // head reads one ledger, and counts what is to be redacted in it.
 func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
@@ -134,7 +134,7 @@ func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, l
 		}
 		leaks += len(report.Marks)
 		for _, m := range report.Marks {
-			s.leak(h, c, m)
+			s.addLeak(h, c, m)
 		}
 		s.out.Scanned.Segments++
 		s.progress(s.out.Scanned.Segments)
@@ -144,7 +144,7 @@ func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, l
 	return health, leaks, err
 }
 
-func (s *scan) leak(h ledger.Head, c ledger.Commit, m redact.Mark) {
+func (s *scan) addLeak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 	if len(s.out.Leaks) == maxLeaks {
 		s.out.More++
 		return
@@ -173,20 +173,20 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 		fix, scrub = "", "git rekal scrub ID, as listed below"
 	}
 	if err != nil {
-		d.say("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
+		d.report("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
 		return false
 	}
 	if n := len(health.Unreadable); n > 0 {
-		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.Count(n, "segment"), health.Unreadable[0])
+		d.report("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.Count(n, "segment"), health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
-		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.Count(health.Foreign, "checkpoint"))
+		d.report("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.Count(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
-		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.Count(health.Unknown, "record"))
+		d.report("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.Count(health.Unknown, "record"))
 	}
 	if leaks > 0 {
-		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.Count(leaks, "place"))
+		d.report("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.Count(leaks, "place"))
 	}
 	return len(health.Unreadable) == 0 && health.Foreign == 0 && leaks == 0
 }

@@ -27,7 +27,7 @@ func (d *doctor) tree(ctx context.Context) {
 		values = append(values, redact.Value{Text: v, Rule: redact.KnownValue, OnlyWhereNamed: redact.Ordinary(v)})
 	}
 	if err := known.Add(ctx, values); err != nil {
-		d.say("redaction", Wrong, "", "%v", err)
+		d.report("redaction", Wrong, "", "%v", err)
 		return
 	}
 	if n, err := known.Len(); n == 0 && err == nil {
@@ -45,15 +45,15 @@ func (d *doctor) tree(ctx context.Context) {
 		}
 		if files++; files <= maxTreeLeaks {
 			rule := known.Find(text)[at].Rule
-			d.say("redaction", Note, "change the secret, and take it out of the code", "%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
+			d.report("redaction", Note, "change the secret, and take it out of the code", "%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
 		}
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
-		d.say("redaction", Wrong, "", "HEAD can't be read: %v", err)
+		d.report("redaction", Wrong, "", "HEAD can't be read: %v", err)
 	case files > maxTreeLeaks:
-		d.say("redaction", Note, "", "%d files more of HEAD do", files-maxTreeLeaks)
+		d.report("redaction", Note, "", "%d files more of HEAD do", files-maxTreeLeaks)
 	case files == 0:
-		d.say("redaction", Well, "", "HEAD holds no secret that is known here")
+		d.report("redaction", Well, "", "HEAD holds no secret that is known here")
 	}
 }

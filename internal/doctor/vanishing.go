@@ -36,7 +36,7 @@ func Retention(w *workspace.Workspace) []Keeping {
 	}
 	home := cmp.Or(w.Getenv("GEMINI_CLI_HOME"), w.Home)
 	for _, text := range settingsOf(w, filepath.Join(home, ".gemini", "settings.json"), ".gemini/settings.json") {
-		if n, ok := days(gjson.Get(text, gemini+".maxAge").Str); ok {
+		if n, ok := parseAge(gjson.Get(text, gemini+".maxAge").Str); ok {
 			out[1].Days = n
 		}
 		if gjson.Get(text, gemini+".enabled").Type == gjson.False {
@@ -60,8 +60,8 @@ func settingsOf(w *workspace.Workspace, paths ...string) (texts []string) {
 	return texts
 }
 
-// days reads an age as Gemini CLI writes it: "30d", "1w", "24h", "2m" (months).
-func days(age string) (n int, ok bool) {
+// parseAge reads an age as Gemini CLI writes it: "30d", "1w", "24h", "2m" (months).
+func parseAge(age string) (n int, ok bool) {
 	if age == "" {
 		return 0, false
 	}
@@ -70,8 +70,8 @@ func days(age string) (n int, ok bool) {
 	return (n*hours + 23) / 24, err == nil && n > 0 && hours > 0
 }
 
-// soon is how long before it is deleted a transcript counts as about to go.
-const soon = 7 * 24 * time.Hour
+// vanishingSoon is the time before its deletion in which a transcript counts as about to go.
+const vanishingSoon = 7 * 24 * time.Hour
 
 // vanishing tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
 func (d *doctor) vanishing(ctx context.Context) {
@@ -88,30 +88,30 @@ func (d *doctor) vanishing(ctx context.Context) {
 		}
 		if new == nil {
 			if new, err = d.uncaptured(ctx); err != nil {
-				d.say("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
+				d.report("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
 				return
 			}
 		}
-		d.going(k, found.Files, new)
+		d.reportVanishing(k, found.Files, new)
 	}
 }
 
-// going tells of one agent.
-func (d *doctor) going(k Keeping, files []transcript.File, new map[session.NativeRef]bool) {
+// reportVanishing tells which transcripts of one agent are about to be deleted.
+func (d *doctor) reportVanishing(k Keeping, files []transcript.File, new map[session.NativeRef]bool) {
 	first, n := time.Time{}, 0
 	for _, f := range files {
 		goes := f.ModTime.AddDate(0, 0, k.Days)
-		if new[session.NativeRef{Source: k.Agent, NativeID: f.NativeID}] && goes.Sub(d.Now()) < soon {
+		if new[session.NativeRef{Source: k.Agent, NativeID: f.NativeID}] && goes.Sub(d.Now()) < vanishingSoon {
 			if n++; first.IsZero() || goes.Before(first) {
 				first = goes
 			}
 		}
 	}
 	if n == 0 {
-		d.say("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
+		d.report("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
 		return
 	}
-	d.say("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
+	d.report("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
 		k.Agent, k.Days, k.Setting, session.Count(n, "session"), first.Format(time.DateOnly))
 }
 

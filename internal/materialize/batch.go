@@ -49,7 +49,7 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := b.take(ctx, e); err != nil {
+		if err := b.addEntry(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,8 @@ func (b *batch) edit(id, path string) {
 	b.pending[id][path] = true
 }
 
-// take adds what one commit says.
-func (b *batch) take(ctx context.Context, e entry) error {
+// addEntry adds what one commit says.
+func (b *batch) addEntry(ctx context.Context, e entry) error {
 	before, parts, ties := len(b.indexed), len(b.parts), len(b.ties)
 	for _, p := range e.Sessions {
 		if err := b.part(ctx, e, p); err != nil {
@@ -253,10 +253,10 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session) error {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
-	cp.Links = b.links(e)
+	cp.Links = b.resolveLinks(e)
 	b.code = append(b.code, cp.GitSHA)
 	guessed := len(cp.Links) > 0
-	err := b.give(ctx, &cp, e.Wrote)
+	err := b.assignFiles(ctx, &cp, e.Wrote)
 	if guessed && len(cp.Links) == 0 {
 		return err
 	}
@@ -267,7 +267,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 		}
 		turn := -1
 		if i := slices.IndexFunc(parts, func(p session.Session) bool { return p.ID == l.Session }); i >= 0 {
-			turn = begins(parts[i])
+			turn = firstPrompt(parts[i])
 		}
 		b.ties = append(b.ties, attribution.Tie{
 			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn,
@@ -280,8 +280,8 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 	return err
 }
 
-// begins is the first turn of a part in which somebody asks for something, or else its first; -1 for none.
-func begins(part session.Session) int {
+// firstPrompt is the first turn of a part in which somebody asks for something, or else its first; -1 for none.
+func firstPrompt(part session.Session) int {
 	if len(part.Turns) == 0 {
 		return -1
 	}
@@ -289,8 +289,8 @@ func begins(part session.Session) int {
 	return part.Turns[max(i, 0)].Index
 }
 
-// links are an entry's ties to sessions that are there, each once.
-func (b *batch) links(e entry) []session.Link {
+// resolveLinks are an entry's ties to sessions that are there, each once.
+func (b *batch) resolveLinks(e entry) []session.Link {
 	for i, l := range e.Checkpoint.Links {
 		if b.rows[l.Session] == nil {
 			b.dangling = append(b.dangling, db.DanglingLink{Session: e.linked[i], Entry: e.key})

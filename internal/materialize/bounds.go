@@ -34,8 +34,8 @@ func defaultLimits() Limits {
 
 func (m *Materializer) limits() Limits { return cmp.Or(m.Limits, defaultLimits()) }
 
-// fair is a ledger's part of what is read at once that no other ledger takes away, however many there are.
-const fair = 64
+// fairShare is a ledger's part of what is read at once that no other ledger takes away, however many there are.
+const fairShare = 64
 
 // effort says how much is done for what is new.
 type effort int
@@ -53,13 +53,13 @@ func (m *Materializer) step(p *plan) uint64 {
 	case p.effort == everything || m.past: // no sync would go on with a past moment
 		return ledger.NoLimit
 	case p.effort == reading && len(p.was) > 0:
-		return max(l.Recall-min(l.Recall, p.added), l.Recall/fair)
+		return max(l.Recall-min(l.Recall, p.added), l.Recall/fairShare)
 	}
-	return max(l.Step-min(l.Step, p.added), l.Step/fair)
+	return max(l.Step-min(l.Step, p.added), l.Step/fairShare)
 }
 
-// within tells how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
-func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to reach, over *ledger.BoundsError, err error) {
+// readable is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
+func (m *Materializer) readable(ctx context.Context, p *plan, h ledger.Head) (to reach, over *ledger.BoundsError, err error) {
 	was := p.was[h.Ref]
 	switch {
 	case h.Remote == "":
@@ -77,27 +77,27 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, over, err
 }
 
-func behind(applied git.OID) string {
+func behindCommit(applied git.OID) string {
 	if applied == "" {
 		return "its beginning"
 	}
 	return fmt.Sprintf("commit %.12s", applied)
 }
 
-// without writes what make plans. Where that fails for what ledgers hold, what is new of other people's is put off, half of it
+// writeBisecting writes what make plans. Where that fails for what ledgers hold, what is new of other people's is put off, half of it
 // and half of that, the most first, until the rest can be written: so what was in the tables stays, and one's own
 // comes in, in any case. What fails all by itself rests until it moves. What was put off comes with the next plan; it reports
 // whether there is any.
-func (m *Materializer) without(ctx context.Context, draft func(off map[string]bool) (*plan, error), write func(*plan) error) (putOff bool, err error) {
+func (m *Materializer) writeBisecting(ctx context.Context, draft func(off map[string]bool) (*plan, error), write func(*plan) error) (putOff bool, err error) {
 	p, err := draft(nil)
 	if err != nil {
 		return false, err
 	}
 	var failed error
-	off, left := map[string]bool{}, p.news()
+	off, left := map[string]bool{}, p.advanced()
 	for {
 		failed = write(p)
-		if failed == nil || ctx.Err() != nil || ofSystem(failed) || len(left) == 0 {
+		if failed == nil || ctx.Err() != nil || isSystemError(failed) || len(left) == 0 {
 			return len(off) > 0, failed
 		}
 		keep := left[:len(left)/2]
@@ -108,23 +108,23 @@ func (m *Materializer) without(ctx context.Context, draft func(off map[string]bo
 			return false, err
 		}
 		if len(left) == 1 {
-			p.rest(left[0], failed)
+			p.setAside(left[0], failed)
 			delete(off, left[0])
 		}
 		left = keep
 	}
 }
 
-// ofSystem reports whether an error is due to files, locks and the disk, and not to what ledgers hold.
-func ofSystem(err error) bool {
+// isSystemError reports whether an error is due to files, locks and the disk, and not to what ledgers hold.
+func isSystemError(err error) bool {
 	var file *fs.PathError
 	return rebuildable(err) || errors.As(err, &file) || slices.ContainsFunc([]error{
 		errMoved, lock.ErrBusy, db.ErrLocked, fs.ErrPermission, git.ErrNotFound, syscall.ENOSPC,
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// news are the ledgers of other people of which there is more than was in the tables, those that add the least first.
-func (p *plan) news() []string {
+// advanced are the ledgers of other people of which there is more than was in the tables, those that add the least first.
+func (p *plan) advanced() []string {
 	var out []string
 	for ref, r := range p.cursor {
 		if ref != p.authors[ref] && r.applied != p.was[ref].applied {
@@ -136,8 +136,8 @@ func (p *plan) news() []string {
 	return out
 }
 
-// rest leaves a ledger where it was until it moves.
-func (p *plan) rest(ref string, failed error) {
-	p.cursor[ref] = p.cursor[ref].at(p.tips[ref], true)
+// setAside leaves a ledger where it was until it moves.
+func (p *plan) setAside(ref string, failed error) {
+	p.cursor[ref] = p.cursor[ref].withTried(p.tips[ref], true)
 	p.failed = append(p.failed, fmt.Errorf("skipped what is new of %s until it moves: %w", ref, failed))
 }

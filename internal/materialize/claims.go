@@ -41,7 +41,7 @@ func newClaims(said map[claim]db.Claim, own cursor) *claims {
 	for cl := range said {
 		first, known := c.owner[cl.id]
 		contested[cl.id] = known
-		if !known || c.better(cl, claim{cl.id, first}, own) {
+		if !known || c.outranks(cl, claim{cl.id, first}, own) {
 			c.owner[cl.id] = cl.author
 		}
 	}
@@ -65,15 +65,15 @@ func newClaims(said map[claim]db.Claim, own cursor) *claims {
 	return c
 }
 
-// better reports whether a claim counts for more than another one of the same ID.
-func (c *claims) better(a, b claim, own cursor) bool {
-	if mine := has(own, a.author); mine != has(own, b.author) {
+// outranks reports whether a claim counts for more than another one of the same ID.
+func (c *claims) outranks(a, b claim, own cursor) bool {
+	if mine := isOwn(own, a.author); mine != isOwn(own, b.author) {
 		return mine
 	}
-	return firmer(c.said[a], c.said[b])
+	return isFirmer(c.said[a], c.said[b])
 }
 
-func has(own cursor, author string) bool {
+func isOwn(own cursor, author string) bool {
 	_, ok := own[author]
 	return ok
 }
@@ -105,10 +105,10 @@ func (c *claims) marked(id, author string) string {
 // address is the one spelling of an address: that of the ref (ledger.RefName).
 func address(email string) string { return strings.ToLower(email) }
 
-// believable reports whether a commit can be the one that named an ID first: it is by the ledger's author, and
+// isCredible reports whether a commit can be the one that named an ID first: it is by the ledger's author, and
 // dated neither before what has the ID began, nor otherwise than its segment. What stood behind a cut may be
 // older than its commit.
-func (c commit) believable(id string) bool {
+func (c commit) isCredible(id string) bool {
 	at := c.Segments[0].Time()
 	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(ledger.Leeway).Before(session.Began(id)) &&
 		(c.Cut || at.Sub(c.When).Abs() <= ledger.Leeway)
@@ -118,7 +118,7 @@ func (c commit) believable(id string) bool {
 func (e entry) claimed() map[claim]db.Claim {
 	out := map[claim]db.Claim{}
 	add := func(id string) {
-		out[claim{id, authorOf(e.email, "?")}] = db.Claim{ID: id, Email: address(e.email), Entry: e.key, Credible: e.believable(id)}
+		out[claim{id, authorOf(e.email, "?")}] = db.Claim{ID: id, Email: address(e.email), Entry: e.key, Credible: e.isCredible(id)}
 	}
 	for _, p := range e.Sessions {
 		add(p.ID)
@@ -142,7 +142,7 @@ func (s *store) claim(ctx context.Context, tx *db.Tx, p *plan) error {
 	}
 	all, changed := maps.Clone(before), []db.Claim{}
 	for cl, c := range more.said {
-		if was, known := before[cl]; !known || firmer(c, was) {
+		if was, known := before[cl]; !known || isFirmer(c, was) {
 			all[cl], changed = c, append(changed, c)
 		}
 	}
@@ -155,8 +155,8 @@ func (s *store) claim(ctx context.Context, tx *db.Tx, p *plan) error {
 	return tx.SetClaims(ctx, changed)
 }
 
-// firmer reports whether one of two claims of an author to an ID counts for more.
-func firmer(a, b db.Claim) bool {
+// isFirmer reports whether claim a of an author to an ID counts for more than the same author's claim b.
+func isFirmer(a, b db.Claim) bool {
 	if a.Credible != b.Credible {
 		return a.Credible
 	}
@@ -176,7 +176,7 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 	err := s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		for _, e := range entries {
 			if p.bytes < batchBytes && len(e.Segments) > 0 { // it is one batch: nobody reads on meanwhile
-				s.kept[e.key] = e
+				s.readAhead[e.key] = e
 			}
 			out.add(e, ids)
 		}
@@ -194,7 +194,7 @@ func (out *scanned) add(e entry, ids map[claim]bool) {
 		if _, ok := out.first[cl]; !ok { // commits are in order
 			out.first[cl] = c.Entry
 		}
-		if was, known := out.said[cl]; !known || firmer(c, was) {
+		if was, known := out.said[cl]; !known || isFirmer(c, was) {
 			out.said[cl] = c
 		}
 	}

@@ -52,7 +52,7 @@ func (m embeddable) Read(ctx context.Context, do func(db.Querier) error) error {
 
 // Write writes into the index, which is not behind: Read had brought it up.
 func (m embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) error) error {
-	return m.turn(ctx, patience, func() error {
+	return m.asWriter(ctx, patience, func() error {
 		if _, err := os.Stat(m.path(indexFile)); err != nil { // somebody deleted it, and opening would make an empty one
 			return nil //nolint:nilerr // the next command makes it anew
 		}
@@ -60,9 +60,9 @@ func (m embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) 
 	})
 }
 
-// carry takes the vectors of the index into the one that is being made. Where the old one can't
+// carryVectors takes the vectors of the index into the one that is being made. Where the old one can't
 // be read, they are made anew.
-func (m *Materializer) carry(ctx context.Context) error {
+func (m *Materializer) carryVectors(ctx context.Context) error {
 	old, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
 	if err != nil {
 		return nil //nolint:nilerr // there is none, or it is why a new one is made

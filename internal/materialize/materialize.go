@@ -50,7 +50,7 @@ func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx
 func (m *Materializer) KeepUp(ctx context.Context) error { return m.catchUp(ctx, reading) }
 
 func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
-	return m.alone(ctx, func(heads []ledger.Head) error {
+	return m.asOnlyWriter(ctx, func(heads []ledger.Head) error {
 		err := m.advance(ctx, heads, nil, effort)
 		if errors.Is(err, errMoved) { // somebody deleted it meanwhile
 			err = m.rebuild(ctx, heads, nil, effort)
@@ -61,20 +61,20 @@ func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
 
 // Rebuild makes the index anew from the ledgers, of which it reads all that is within the bounds.
 func (m *Materializer) Rebuild(ctx context.Context) error {
-	return m.alone(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
+	return m.asOnlyWriter(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
 }
 
 // patience is how long one waits for another process where there is nothing else to do: the
 // rebuild of a large team's ledgers takes a minute or two.
 const patience = 10 * time.Minute
 
-// alone does something while no other process works on the index.
-func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) error {
+// asOnlyWriter does something while no other process works on the index.
+func (m *Materializer) asOnlyWriter(ctx context.Context, do func([]ledger.Head) error) error {
 	used, err := m.folder(ctx)
 	if err != nil {
 		return err
 	}
-	err = m.turn(ctx, patience, func() error { return m.withHeads(do) })
+	err = m.asWriter(ctx, patience, func() error { return m.withHeads(do) })
 	return errors.Join(err, used.Release())
 }
 

@@ -71,7 +71,7 @@ func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materiali
 	if err != nil {
 		return nil, err
 	}
-	err = past.turn(ctx, patience, func() (err error) {
+	err = past.asWriter(ctx, patience, func() (err error) {
 		past.Repo, err = past.unpacked(ctx, f)
 		return err
 	})
@@ -176,8 +176,8 @@ func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID
 	return out, err
 }
 
-// late tells the commits of a ledger that are read for nothing but imports: those that are later than the moment.
-func (m *Materializer) late(ctx context.Context, h ledger.Head, known []git.OID) (func(ledger.Commit) bool, error) {
+// laterThanMoment tells the commits of a ledger that are read for nothing but imports: those that are later than the moment.
+func (m *Materializer) laterThanMoment(ctx context.Context, h ledger.Head, known []git.OID) (func(ledger.Commit) bool, error) {
 	switch {
 	case m.moment == nil || !m.moment.Imports:
 		return func(ledger.Commit) bool { return false }, nil
@@ -197,8 +197,8 @@ func (m *Materializer) late(ctx context.Context, h ledger.Head, known []git.OID)
 	return func(c ledger.Commit) bool { return !then[c.OID] }, nil
 }
 
-// early is what an import brought, in an entry later than the moment, of what had been said and committed by then.
-func (s *store) early(e session.Entry) session.Entry {
+// importedBefore is what an import brought, in an entry later than the moment, of what had been said and committed by then.
+func (s *store) importedBefore(e session.Entry) session.Entry {
 	end := s.moment.Until.Add(time.Second) // git leaves out milliseconds
 	made := func(sha string) bool {
 		c, err := s.Repo.Commit(git.OID(sha))
@@ -284,7 +284,7 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 		if !e.IsDir() || path == but { // none of ours: a .DS_Store
 			continue
 		}
-		if filepath.Ext(path) == gone { // of a process that died
+		if filepath.Ext(path) == goneSuffix { // of a process that died
 			if err := remove(path); err != nil {
 				return err
 			}
@@ -306,8 +306,8 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 	return nil
 }
 
-// gone ends the name of a folder that is being removed.
-const gone = ".gone"
+// goneSuffix ends the name of a folder that is being removed.
+const goneSuffix = ".gone"
 
 // forgetOne removes the tables of one moment, unless somebody uses them.
 func forgetOne(ctx context.Context, dir string) error {
@@ -317,13 +317,13 @@ func forgetOne(ctx context.Context, dir string) error {
 		writers, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
 	}
 	if err == nil {
-		err = remove(dir + gone)
+		err = remove(dir + goneSuffix)
 	}
 	if err == nil {
-		err = os.Rename(dir, dir+gone) // in one step: who comes meanwhile makes a new one
+		err = os.Rename(dir, dir+goneSuffix) // in one step: who comes meanwhile makes a new one
 	}
 	if err == nil {
-		err = remove(dir + gone)
+		err = remove(dir + goneSuffix)
 	}
 	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
 		err = nil

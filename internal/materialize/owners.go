@@ -17,8 +17,8 @@ func (b *batch) namedBy(id string) *attribution.Mentions {
 	return b.named[id]
 }
 
-// give gives the files of a checkpoint to its sessions, and says how they are tied to it.
-func (b *batch) give(ctx context.Context, cp *session.Checkpoint, wrote []session.Wrote) error {
+// assignFiles gives the files of a checkpoint to its sessions, and says how they are tied to it.
+func (b *batch) assignFiles(ctx context.Context, cp *session.Checkpoint, wrote []session.Wrote) error {
 	shares, err := attribution.Files(cp, wrote, batchWork{ctx, b})
 	for _, s := range shares {
 		b.files = append(b.files, db.FileRow{

@@ -29,8 +29,8 @@ type reach struct {
 	bytes          uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
 }
 
-// at is the same with another commit that was looked at.
-func (r reach) at(tried git.OID, rests bool) reach {
+// withTried is the same with another commit that was looked at.
+func (r reach) withTried(tried git.OID, rests bool) reach {
 	r.tried, r.rests = tried, rests
 	return r
 }
@@ -188,7 +188,7 @@ func authorOf(email, ref string) string {
 // head plans one ledger. What is wrong with it costs only itself: its old state stays.
 func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known []git.OID) error {
 	old := p.have[h.Ref].applied
-	to, over, err := m.within(ctx, p, h)
+	to, over, err := m.readable(ctx, p, h)
 	var commits []commit
 	if err == nil && to.applied != "" {
 		end := h
@@ -196,14 +196,14 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		commits, err = m.missing(ctx, end, known)
 	}
 	if err == nil && old != "" {
-		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, anew) {
+		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, restartsLedger) {
 			return errRestart
 		}
 	}
 	switch {
 	case m.movedOn(err, h):
 		return err
-	case errors.Is(err, git.ErrNotFound) && m.gone(ctx, h, known):
+	case errors.Is(err, git.ErrNotFound) && m.lostHistory(ctx, h, known):
 		return errRestart
 	case err == nil:
 		for _, c := range commits {
@@ -212,19 +212,19 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		p.added += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
 		p.cursor[h.Ref] = to
 		if over != nil {
-			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, behind(to.applied), over))
+			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, behindCommit(to.applied), over))
 		}
 	case ctx.Err() == nil && (h.Remote != "" || errors.Is(err, ledger.ErrFormat) || errors.Is(err, git.ErrNotFound)):
 		p.failed = append(p.failed, fmt.Errorf("skipped %s: %w", h.Ref, err))
-		p.cursor[h.Ref] = p.have[h.Ref].at(h.OID, false)
+		p.cursor[h.Ref] = p.have[h.Ref].withTried(h.OID, false)
 	default:
 		return err
 	}
 	return nil
 }
 
-// gone reports whether it is what was read before that is not all here any more, as behind a scrub.
-func (m *Materializer) gone(ctx context.Context, h ledger.Head, known []git.OID) bool {
+// lostHistory reports whether it is what was read before that is not all here any more, as behind a scrub.
+func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []git.OID) bool {
 	for _, h.OID = range known {
 		if _, err := m.since(ctx, h, nil); errors.Is(err, git.ErrNotFound) {
 			return true
@@ -233,9 +233,9 @@ func (m *Materializer) gone(ctx context.Context, h ledger.Head, known []git.OID)
 	return false
 }
 
-// anew reports whether a commit begins a ledger anew, as a rewritten one does. What it repeats
+// restartsLedger reports whether a commit begins a ledger anew, as a rewritten one does. What it repeats
 // of what was read before counts once, which only a rebuild can tell.
-func anew(c commit) bool { return c.Root && len(c.Segments) > 0 }
+func restartsLedger(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
 // missing lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
@@ -244,7 +244,7 @@ func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.O
 	if err != nil {
 		return nil, err
 	}
-	late, err := m.late(ctx, h, known)
+	late, err := m.laterThanMoment(ctx, h, known)
 	if err != nil {
 		return nil, err
 	}
@@ -266,5 +266,5 @@ func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.O
 	return out, err
 }
 
-// nothing reports whether the tables are what they should be.
-func (p *plan) nothing() bool { return len(p.commits) == 0 && maps.Equal(p.have, p.cursor) }
+// upToDate reports whether there is nothing to apply.
+func (p *plan) upToDate() bool { return len(p.commits) == 0 && maps.Equal(p.have, p.cursor) }

@@ -38,7 +38,7 @@ func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[stri
 	for i, m := range marks {
 		author, here := authors[items[i]]
 		marker := authorOf(m.Email, "")
-		mine := has(own, marker)
+		mine := isOwn(own, marker)
 		if here && (mine || marker == authorOf(author, "?")) {
 			t := out[items[i]]
 			t.Add(m.N, m.Purge, mine)
@@ -57,8 +57,8 @@ func (s *store) loadPurged(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// settle brings what is purged up to the marks.
-func (s *store) settle(ctx context.Context, tx *db.Tx, at cursor) error {
+// updatePurged brings what is purged up to the marks.
+func (s *store) updatePurged(ctx context.Context, tx *db.Tx, at cursor) error {
 	all, err := tallies(ctx, tx, s.claims, at)
 	if err != nil {
 		return err

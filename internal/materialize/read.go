@@ -74,7 +74,7 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = m.turn(ctx, wait, func() error { return m.advance(ctx, heads, have, reading) })
+		err = m.asWriter(ctx, wait, func() error { return m.advance(ctx, heads, have, reading) })
 		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
 			continue
 		}
@@ -86,8 +86,8 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 	}
 }
 
-// turn does something once nobody else writes.
-func (m *Materializer) turn(ctx context.Context, wait time.Duration, do func() error) error {
+// asWriter does something while it holds the lock of the process that writes.
+func (m *Materializer) asWriter(ctx context.Context, wait time.Duration, do func() error) error {
 	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, wait)
 	if err != nil {
 		return err

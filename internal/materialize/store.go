@@ -37,7 +37,7 @@ type store struct {
 	trained    string             // the entry that holds the last turn of the semantic model; "" for none
 	turnCounts []turnCount        // of fresh tables: how many turns each entry added, in their order
 	skipped    map[string][]error // by author: segments that could not be taken
-	kept       map[string]entry   // commits of a small plan, read to see whose IDs stand there
+	readAhead  map[string]entry   // commits of a small plan, read to see whose IDs stand there
 	claims     *claims            // what everything is called
 	rewrote    map[string]bool    // whose ledgers say what became of code commits
 	code       []string           // code commits of checkpoints
@@ -50,7 +50,7 @@ type turnCount struct {
 
 // storeIn is the index in an open file.
 func (m *Materializer) storeIn(d *db.DB) *store {
-	return &store{Materializer: m, db: d, skipped: map[string][]error{}, kept: map[string]entry{}, rewrote: map[string]bool{}}
+	return &store{Materializer: m, db: d, skipped: map[string][]error{}, readAhead: map[string]entry{}, rewrote: map[string]bool{}}
 }
 
 // entry is one commit, read.
@@ -141,7 +141,7 @@ var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
 // read joins the segments of a commit. One that can't be read is skipped.
 func (s *store) read(c commit) (entry, error) {
-	if e, ok := s.kept[c.key]; ok {
+	if e, ok := s.readAhead[c.key]; ok {
 		return e, nil
 	}
 	out := entry{commit: c}
@@ -163,7 +163,7 @@ func (s *store) read(c commit) (entry, error) {
 		out.Join(e)
 	}
 	if c.late {
-		out.Entry = s.early(out.Entry)
+		out.Entry = s.importedBefore(out.Entry)
 	}
 	for i := range out.Sessions {
 		out.Sessions[i].Respeak()
@@ -171,7 +171,7 @@ func (s *store) read(c commit) (entry, error) {
 	if out.Checkpoint != nil {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
 	}
-	out.believe()
+	out.clampTimes()
 	return out, nil
 }
 
@@ -188,7 +188,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	batches, done := 0, 0
-	s.tell(done, p)
+	s.reportProgress(done, p)
 	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
 			if err := tx.Commit(ctx); err != nil {
@@ -207,7 +207,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 			return err
 		}
 		if done += len(entries); done < len(p.commits) { // all of it is done behind what finish does
-			s.tell(done, p)
+			s.reportProgress(done, p)
 		}
 		return nil
 	})
@@ -223,7 +223,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if err := tx.Commit(ctx); err != nil {
 		return err
 	}
-	s.tell(done, p)
+	s.reportProgress(done, p)
 	s.report(p)
 	return nil
 }
@@ -272,8 +272,8 @@ func (s *store) modelDue(ctx context.Context, tx *db.Tx, p *plan) (bool, error) 
 	return model.Due, err
 }
 
-// tell says how many commits of a plan are applied.
-func (s *store) tell(done int, p *plan) {
+// reportProgress says how many commits of a plan are applied.
+func (s *store) reportProgress(done int, p *plan) {
 	if s.Progress != nil {
 		s.Progress(done, len(p.commits))
 	}
@@ -286,10 +286,10 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 	if err := tx.SetCursor(ctx, at.rows()); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, tx, at); err != nil {
+	if err := s.updatePurged(ctx, tx, at); err != nil {
 		return err
 	}
-	if err := s.follow(ctx, tx); err != nil {
+	if err := s.resolveRewrites(ctx, tx); err != nil {
 		return err
 	}
 	if err := s.train(ctx, tx); err != nil {
@@ -335,9 +335,9 @@ func (s *store) report(p *plan) {
 	}
 }
 
-// follow brings what became of code commits up to the index: for the ledgers that said something of it, and
+// resolveRewrites brings what became of code commits up to the index: for the ledgers that said something of it, and
 // those that named something.
-func (s *store) follow(ctx context.Context, tx *db.Tx) error {
+func (s *store) resolveRewrites(ctx context.Context, tx *db.Tx) error {
 	emails, err := tx.Rewriters(ctx, s.code, s.fresh)
 	if err != nil {
 		return err

@@ -27,11 +27,11 @@ import (
 func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
 	err := m.sweep()
 	if err == nil && have == nil {
-		have, err = m.stands(ctx)
+		have, err = m.cursorOnDisk(ctx)
 	}
 	if err == nil {
-		err = m.bring(ctx, heads, have, have, effort, func(p *plan) error {
-			if p.nothing() {
+		err = m.applyUpTo(ctx, heads, have, have, effort, func(p *plan) error {
+			if p.upToDate() {
 				m.warnAll(p.failed)
 				return nil
 			}
@@ -47,8 +47,8 @@ func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cu
 	return m.rebuild(ctx, heads, have, effort)
 }
 
-// stands looks where the index stands.
-func (m *Materializer) stands(ctx context.Context) (cursor, error) {
+// cursorOnDisk is how far each ledger was read into the index that is on disk.
+func (m *Materializer) cursorOnDisk(ctx context.Context) (cursor, error) {
 	r, err := m.Peek(ctx)
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func (m *Materializer) stands(ctx context.Context) (cursor, error) {
 	return r.cursor, r.Close()
 }
 
-// bring writes what heads hold beyond have, and then what was put off, unless somebody waits for an answer.
-func (m *Materializer) bring(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, write func(*plan) error) error {
-	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) { return m.plan(ctx, heads, have, was, effort, off) }, write)
+// applyUpTo writes what heads hold beyond have, and then what was put off, unless somebody waits for an answer.
+func (m *Materializer) applyUpTo(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, write func(*plan) error) error {
+	off, err := m.writeBisecting(ctx, func(off map[string]bool) (*plan, error) { return m.plan(ctx, heads, have, was, effort, off) }, write)
 	if err != nil || !off || effort == reading {
 		return err
 	}
@@ -73,7 +73,7 @@ func (m *Materializer) warnAll(errs []error) {
 
 // rebuild makes the index anew. The one that was there went as far as was, where that is known.
 func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head, was cursor, effort effort) error {
-	return m.bring(ctx, heads, cursor{}, was, effort, func(p *plan) error { return m.replace(ctx, p) })
+	return m.applyUpTo(ctx, heads, cursor{}, was, effort, func(p *plan) error { return m.replace(ctx, p) })
 }
 
 // replace applies a plan to a file beside the old one, and puts it in its place. Who reads the old one goes on with it.
@@ -83,7 +83,7 @@ func (m *Materializer) replace(ctx context.Context, p *plan) error {
 		err = m.apply(ctx, p, indexFile+fresh, db.Fresh)
 	}
 	if err == nil {
-		err = m.carry(ctx)
+		err = m.carryVectors(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, m.sweep())
@@ -119,7 +119,7 @@ func (m *Materializer) sweep() error {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), indexFile+fresh) || filepath.Ext(e.Name()) == gone {
+		if strings.HasPrefix(e.Name(), indexFile+fresh) || filepath.Ext(e.Name()) == goneSuffix {
 			if err := remove(m.path(e.Name())); err != nil {
 				return err
 			}

@@ -52,8 +52,8 @@ type decoder struct {
 	only string // the session that is asked for; empty: all that there is
 }
 
-// passes reports whether nobody asks for a record of some kind.
-func (d *decoder) passes(kind string) bool {
+// skips reports whether nobody asks for a record of some kind.
+func (d *decoder) skips(kind string) bool {
 	switch kind {
 	case "session":
 		return false
@@ -66,7 +66,7 @@ func (d *decoder) passes(kind string) bool {
 
 func (d *decoder) line(b []byte) error {
 	kind, err := kindOf(b)
-	if err != nil || d.passes(kind) {
+	if err != nil || d.skips(kind) {
 		return err
 	}
 	switch kind {
@@ -87,9 +87,9 @@ func (d *decoder) line(b []byte) error {
 	case "memory":
 		return read(d, b, d.memory)
 	case "purge":
-		return read(d, b, func(m session.Mark) error { return mark(&d.e.Purges, m) })
+		return read(d, b, func(m session.Mark) error { return addMark(&d.e.Purges, m) })
 	case "restore":
-		return read(d, b, func(m session.Mark) error { return mark(&d.e.Restores, m) })
+		return read(d, b, func(m session.Mark) error { return addMark(&d.e.Restores, m) })
 	case "rewrite":
 		return read(d, b, d.rewrite)
 	case "wrote":
@@ -274,7 +274,7 @@ func (d *decoder) memory(m session.Memory) error {
 	)
 }
 
-func mark(all *[]session.Mark, m session.Mark) error {
+func addMark(all *[]session.Mark, m session.Mark) error {
 	if !checkIndex(m.N) {
 		return fmt.Errorf("n %d", m.N)
 	}

@@ -112,8 +112,8 @@ func writeAll[T any](w *writer, kind string, all []T) {
 	}
 }
 
-// repeat puts a head before the record that opened a new file.
-func repeat[T any](w *writer, kind string, head T) {
+// repeatHead puts a head before the record that opened a new file.
+func repeatHead[T any](w *writer, kind string, head T) {
 	moved := bytes.Clone(w.buf.Bytes())
 	w.buf.Reset()
 	write(w, kind, head)
@@ -126,12 +126,12 @@ func (w *writer) checkpoint(cp session.Checkpoint) {
 	write(w, "checkpoint", cp)
 	for _, f := range cp.Files {
 		if write(w, "file", f) {
-			repeat(w, "checkpoint", cp)
+			repeatHead(w, "checkpoint", cp)
 		}
 	}
 	for _, l := range cp.Links {
 		if write(w, "link", l) {
-			repeat(w, "checkpoint", cp)
+			repeatHead(w, "checkpoint", cp)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (w *writer) session(s session.Session) {
 			}
 			s.FirstTool = t.Index
 			if write(w, "tool", t) {
-				repeat(w, "session", s)
+				repeatHead(w, "session", s)
 			}
 			tools = tools[1:]
 			s.FirstTool = t.Index + 1
@@ -160,14 +160,14 @@ func (w *writer) session(s session.Session) {
 		toolsBefore(t.Index)
 		s.FirstTurn = t.Index
 		if write(w, "turn", t) {
-			repeat(w, "session", s)
+			repeatHead(w, "session", s)
 		}
 		s.FirstTurn = t.Index + 1
 	}
 	toolsBefore(math.MaxInt)
 	for _, u := range s.Usage {
 		if write(w, "usage", u) {
-			repeat(w, "session", s)
+			repeatHead(w, "session", s)
 		}
 	}
 }

@@ -27,7 +27,7 @@ var code = regexp.MustCompile("\\\\`|`[^`]+`")
 
 func checkInert(t *testing.T, text string) {
 	t.Helper()
-	got := inert(text)
+	got := inlineText(text)
 	outside := code.ReplaceAllString(got, "x")
 	if strings.Contains(outside, "`") {
 		t.Errorf("%q: code does not end: %q", text, got)
@@ -64,7 +64,7 @@ func TestInert(t *testing.T) {
 		"a <b>":                  "a &lt;b&gt;",
 		"see https://x.y":        "see https:&#8203;//x.y",
 	} {
-		if got := inert(text); got != want {
+		if got := inlineText(text); got != want {
 			t.Errorf("inert(%q) = %q, want %q", text, got, want)
 		}
 	}

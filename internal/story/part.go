@@ -90,9 +90,9 @@ func alone(t attribution.Tie, ties []attribution.Tie) bool {
 	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
 }
 
-// done tells when the work for the commits of ties was done. It ended when they were first made, which a rebase keeps, or with the session's last edit
+// workTimes tells when the work for the commits of ties was done. It ended when they were first made, which a rebase keeps, or with the session's last edit
 // in them, which an amend took in. Of a commit that is not here it ended when that was captured.
-func (t *teller) done(ctx context.Context, ties []attribution.Tie) (work, error) {
+func (t *teller) workTimes(ctx context.Context, ties []attribution.Tie) (work, error) {
 	var shas []string
 	for _, tie := range ties {
 		shas = append(shas, tie.SHA)
@@ -115,8 +115,8 @@ func (t *teller) done(ctx context.Context, ties []attribution.Tie) (work, error)
 	}, err
 }
 
-// today are the commits of ties as amends and rebases left them, the latest first.
-func (t *teller) today(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
+// currentCommits are the commits of ties as amends and rebases left them, the latest first.
+func (t *teller) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
 	all, err := commits.Shown(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}
 	for _, c := range all {

@@ -18,8 +18,8 @@ var (
 	rule    = lazy.Expr(`^\s*([-*_=]\s*){3,}$`)
 )
 
-// quote is the beginning of a text as a block quote of about so many words. "…" stands for code, tables and the rest, which are left out.
-func quote(text string, words int) string {
+// blockQuote is the beginning of a text as a block quote of about so many words. "…" stands for code, tables and the rest, which are left out.
+func blockQuote(text string, words int) string {
 	var out []string
 	add := func(line string) {
 		if n := len(out); n == 0 && line != "" || n > 0 && (out[n-1] != line || line != "" && line != "…") {
@@ -50,8 +50,8 @@ func quote(text string, words int) string {
 			mark = "- "
 		}
 		l = heading.ReplaceAllString(bullet.ReplaceAllString(l, ""), "")
-		add(mark + inert(clip(unmarked(l), words)))
-		if words -= count(l); head {
+		add(mark + inlineText(firstWords(unmarked(l), words)))
+		if words -= countWords(l); head {
 			add("")
 		}
 	}
@@ -63,8 +63,8 @@ func asCode(text string) string {
 	return "`" + strings.ReplaceAll(session.OneLine(result.Printable(text)), "`", "'") + "`"
 }
 
-// list lists the first lines below a heading, and says how many there are more; without lines it is nothing.
-func list(b *strings.Builder, head string, lines []string, most int) {
+// writeList lists the first lines below a heading, and says how many there are more; without lines it is nothing.
+func writeList(b *strings.Builder, head string, lines []string, most int) {
 	if len(lines) > 0 {
 		b.WriteString(head)
 	}
@@ -86,8 +86,8 @@ func unmarked(l string) string {
 	return strings.Join(parts, "`")
 }
 
-// clip shortens a text to so many words.
-func clip(text string, most int) string {
+// firstWords shortens a text to so many words.
+func firstWords(text string, most int) string {
 	words := strings.Fields(text)
 	if len(words) <= most {
 		return session.Shorten(strings.Join(words, " "), 12*most)
@@ -95,10 +95,10 @@ func clip(text string, most int) string {
 	return session.Shorten(strings.Join(words[:most], " ")+" …", 12*most)
 }
 
-func count(text string) int { return len(strings.Fields(text)) }
+func countWords(text string) int { return len(strings.Fields(text)) }
 
-// prompts are what a session was asked, each once.
-func prompts(said []result.Turn) (out []result.Turn) {
+// distinctPrompts are the prompts of a session, each text once.
+func distinctPrompts(said []result.Turn) (out []result.Turn) {
 	had := map[string]bool{session.Scrubbed: true, session.Elsewhere: true}
 	for _, t := range said {
 		if t.Role == session.RoleHuman && !had[t.Content] {
@@ -121,13 +121,13 @@ func lastWords(said []result.Turn) string {
 
 // What a command line holds besides one program and its arguments.
 var (
-	joints  = lazy.Expr("[&|;\n(){}`]|<<")
-	outputs = lazy.Expr(`\d?>&\d|&>\S*|\d?>{1,2}\s*\S+`)
-	wrapper = lazy.Expr(`^(?:(?:[A-Za-z_]\w*=\S*|git rekal run(?: --)?|timeout(?: -\S+)* \S+|env|time|nice(?: -n \d+)?|nohup|sudo|command|exec|(?:ba|z)?sh -l?c)\s+)+`)
+	commandJoints  = lazy.Expr("[&|;\n(){}`]|<<")
+	redirections   = lazy.Expr(`\d?>&\d|&>\S*|\d?>{1,2}\s*\S+`)
+	commandWrapper = lazy.Expr(`^(?:(?:[A-Za-z_]\w*=\S*|git rekal run(?: --)?|timeout(?: -\S+)* \S+|env|time|nice(?: -n \d+)?|nohup|sudo|command|exec|(?:ba|z)?sh -l?c)\s+)+`)
 )
 
-// asks are programs whose status answers a question, or that talk to others: that it is not 0 says nothing of the work.
-var asks = lazy.Expr(`^(?:cat|cmp|curl|diff|find|gh|git|grep|head|jq|kill|ls|pgrep|pkill|ps|rg|rm|sed|sleep|stat|tail|test|wc|which|\[)\b`)
+// exitIsAnswer matches programs whose status answers a question, or that talk to others: that it is not 0 says nothing of the work.
+var exitIsAnswer = lazy.Expr(`^(?:cat|cmp|curl|diff|find|gh|git|grep|head|jq|kill|ls|pgrep|pkill|ps|rg|rm|sed|sleep|stat|tail|test|wc|which|\[)\b`)
 
 // failures are the commands whose last run ended with a status other than 0. A run counts for a command wherever its line holds it, behind "cd …", a
 // wrapper or a pipe; but what such a line ended with says nothing certain of it. Commands are the same that begin with the same program and what
@@ -144,7 +144,7 @@ func failures(calls []result.Tool) (out []result.Tool) {
 			if _, known := last[name]; !known {
 				order = append(order, name)
 			}
-			if last[name] = -1; c.Exit != 0 && len(all) == 1 && !cut && !asks.MatchString(name) {
+			if last[name] = -1; c.Exit != 0 && len(all) == 1 && !cut && !exitIsAnswer.MatchString(name) {
 				last[name] = i
 			}
 			for _, other := range order { // the end of a line that is not whole may be any that begins so
@@ -164,8 +164,8 @@ func failures(calls []result.Tool) (out []result.Tool) {
 
 // programs are what a command line runs, each by its first words.
 func programs(cmd string) (out []string) {
-	for _, part := range joints.Split(outputs.ReplaceAllString(cmd, ""), -1) {
-		words := strings.Fields(strings.Trim(wrapper.ReplaceAllString(strings.TrimSpace(part), ""), `"'`))
+	for _, part := range commandJoints.Split(redirections.ReplaceAllString(cmd, ""), -1) {
+		words := strings.Fields(strings.Trim(commandWrapper.ReplaceAllString(strings.TrimSpace(part), ""), `"'`))
 		if len(words) == 0 || words[0] == "cd" {
 			continue
 		}

@@ -17,8 +17,8 @@ const (
 	quotedMost  = 300 // words of a session
 	quotedLeast = 15
 	promptWords = 30 // of a prompt beside the first
-	toldMost    = 6  // sessions at length
-	namedMost   = 15
+	fullMost    = 6  // sessions at length
+	listedMost  = 15
 	commitsMost = 12 // of a session
 	failedMost  = 3  // commands
 	pathsMost   = 5  // of a commit, where there are no more commits than that
@@ -27,9 +27,9 @@ const (
 // review is one page under way.
 type review struct {
 	strings.Builder
-	story       result.Story
-	told, named []result.StorySession // at length, and only named
-	failed      map[string][]string   // by session: the commands that failed when last run
+	story        result.Story
+	full, listed []result.StorySession // at length, and only named
+	failed       map[string][]string   // by session: the commands that failed when last run
 }
 
 // Review is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words, the commands that failed when they
@@ -40,13 +40,13 @@ func Review(s result.Story) string {
 	}
 	r := &review{story: s, failed: map[string][]string{}}
 	r.choose()
-	for _, one := range r.told {
+	for _, one := range r.full {
 		for _, c := range failures(one.Tools) {
 			r.failed[one.ID] = append(r.failed[one.ID], fmt.Sprintf("%s ended with status %d", asCode(c.Cmd), c.Exit))
 		}
 	}
 	for words := quotedMost; ; words = words * 4 / 5 {
-		if r.page(words); words < quotedLeast || count(r.String()) <= reviewWords {
+		if r.page(words); words < quotedLeast || countWords(r.String()) <= reviewWords {
 			return r.String()
 		}
 	}
@@ -56,7 +56,7 @@ func Review(s result.Story) string {
 func (r *review) page(words int) {
 	r.Reset()
 	r.head()
-	for i, one := range r.told {
+	for i, one := range r.full {
 		r.session(i, one, words)
 	}
 	r.rest()
@@ -79,12 +79,12 @@ func (r *review) choose() {
 	slices.SortStableFunc(known, func(a, b result.StorySession) int {
 		return cmp.Or(cmp.Compare(r.tie(a), r.tie(b)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
 	})
-	known = known[:min(len(known), toldMost)]
+	known = known[:min(len(known), fullMost)]
 	for _, s := range all {
 		if slices.ContainsFunc(known, func(o result.StorySession) bool { return o.ID == s.ID }) {
-			r.told = append(r.told, s)
+			r.full = append(r.full, s)
 		} else {
-			r.named = append(r.named, s)
+			r.listed = append(r.listed, s)
 		}
 	}
 }
@@ -100,16 +100,16 @@ func (r *review) tie(s result.StorySession) (best session.TieKind) {
 }
 
 func (r *review) head() {
-	fmt.Fprintf(r, "## The sessions behind %s\n\n", inert(r.story.Show))
+	fmt.Fprintf(r, "## The sessions behind %s\n\n", inlineText(r.story.Show))
 	var files []result.Diffstat
 	for _, c := range r.story.Commits {
 		files = append(files, c.Files...)
 	}
 	if why := r.story.Why; why != nil {
-		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inert(why.Path))
+		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inlineText(why.Path))
 	}
-	r.WriteString(session.Count(len(r.told)+len(r.named), "session"))
-	if n := len(r.story.Sessions) - len(r.told) - len(r.named); n > 0 {
+	r.WriteString(session.Count(len(r.full)+len(r.listed), "session"))
+	if n := len(r.story.Sessions) - len(r.full) - len(r.listed); n > 0 {
 		fmt.Fprintf(r, ", and %d that they spawned", n)
 	}
 	if n := len(r.story.Commits); n > 0 {
@@ -135,32 +135,32 @@ func (r *review) tokens() {
 }
 
 func (r *review) session(n int, s result.StorySession, words int) {
-	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inert(session.Shorten(s.Title, 100)), "(no title)"))
-	fmt.Fprintf(r, "%s\n", about(s))
+	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inlineText(session.Shorten(s.Title, 100)), "(no title)"))
+	fmt.Fprintf(r, "%s\n", sessionFacts(s))
 	if s.Purpose != "" {
-		fmt.Fprintf(r, "\n**Asked first:**\n\n%s", quote(s.Purpose, words*4/10))
+		fmt.Fprintf(r, "\n**Asked first:**\n\n%s", blockQuote(s.Purpose, words*4/10))
 	}
-	asked, head := prompts(s.Said), "\n**Asked then:**\n\n"
+	asked, head := distinctPrompts(s.Said), "\n**Asked then:**\n\n"
 	if len(asked) > 0 && asked[0].Turn == s.PurposeTurn {
 		asked = asked[1:]
 	}
 	if s.Part {
 		head = "\n**Asked in this part:**\n\n"
 	}
-	list(&r.Builder, head, chosen(asked, words*3/10), len(asked))
+	writeList(&r.Builder, head, longestPrompts(asked, words*3/10), len(asked))
 	if last := lastWords(s.Said); last != "" {
-		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", quote(last, words*3/10))
+		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", blockQuote(last, words*3/10))
 	}
-	list(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
+	writeList(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
 	if len(s.Left) > 0 {
 		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", paths(s.Left))
 	}
 	r.commits(s)
 }
 
-// about is who had a session, with which agent, when, and how long it was.
-func about(s result.StorySession) string {
-	about := []string{s.Short, inert(s.Author), inert(s.Source)}
+// sessionFacts is who had a session, with which agent, when, and how long it was.
+func sessionFacts(s result.StorySession) string {
+	about := []string{s.Short, inlineText(s.Author), inlineText(s.Source)}
 	about = append(about, clock(s.StartedAt, "2 Jan 2006"), fmt.Sprintf("%s, %s", session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
 	if s.Part && len(s.Said) > 0 {
 		about = append(about, fmt.Sprintf("of these, turns %d to %d", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn))
@@ -168,21 +168,21 @@ func about(s result.StorySession) string {
 	return strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " · ")
 }
 
-// chosen are the longest prompts, of about so many words in all, in their order, and how many there are besides.
-func chosen(asked []result.Turn, words int) (out []string) {
+// longestPrompts are the longest prompts, of about so many words in all, in their order, and how many there are besides.
+func longestPrompts(asked []result.Turn, words int) (out []string) {
 	texts, order := make([]string, len(asked)), make([]int, len(asked))
 	for i, t := range asked {
-		texts[i], order[i] = clip(bullet.ReplaceAllString(session.Purpose(t.Content), ""), promptWords), i
+		texts[i], order[i] = firstWords(bullet.ReplaceAllString(session.Purpose(t.Content), ""), promptWords), i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(count(texts[b]), count(texts[a])) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(countWords(texts[b]), countWords(texts[a])) })
 	n := 0
-	for n < len(order) && (n == 0 || words >= count(texts[order[n]])) {
-		words -= count(texts[order[n]])
+	for n < len(order) && (n == 0 || words >= countWords(texts[order[n]])) {
+		words -= countWords(texts[order[n]])
 		n++
 	}
 	slices.Sort(order[:n])
 	for _, i := range order[:n] {
-		out = append(out, inert(texts[i]))
+		out = append(out, inlineText(texts[i]))
 	}
 	if more := len(asked) - n; more > 0 {
 		out = append(out, "and "+session.Count(more, "other prompt"))
@@ -219,7 +219,7 @@ func (r *review) commits(s result.StorySession) {
 		}
 		lines = append(lines, text)
 	}
-	list(&r.Builder, "\n**Commits:**\n\n", lines, commitsMost)
+	writeList(&r.Builder, "\n**Commits:**\n\n", lines, commitsMost)
 }
 
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.
@@ -227,7 +227,7 @@ func commitLine(c result.StoryCommit) string {
 	if c.Missing {
 		return result.Short(c.Commit) + " (not in this clone)"
 	}
-	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inert(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
+	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
 }
 
 // rest are what was saved on purpose, the sessions for which there is no room, and the commits behind which none is known.
@@ -238,10 +238,10 @@ func (r *review) rest() {
 		if !strings.HasPrefix(text, m.Title) {
 			text = m.Title + ": " + text
 		}
-		saved = append(saved, inert(clip(text, 45)))
+		saved = append(saved, inlineText(firstWords(text, 45)))
 	}
-	for _, s := range r.named {
-		text := s.Short + " " + inert(session.Shorten(s.Title, 80))
+	for _, s := range r.listed {
+		text := s.Short + " " + inlineText(session.Shorten(s.Title, 80))
 		if tie := r.tie(s); tie.Weak() {
 			text += ", " + tie.String()
 		}
@@ -252,7 +252,7 @@ func (r *review) rest() {
 			silent = append(silent, commitLine(c))
 		}
 	}
-	list(&r.Builder, "\n### Saved as memories meanwhile\n\n", saved, namedMost/2)
-	list(&r.Builder, "\n### Other sessions\n\n", others, namedMost)
-	list(&r.Builder, "\n### Without a session\n\n", silent, namedMost)
+	writeList(&r.Builder, "\n### Saved as memories meanwhile\n\n", saved, listedMost/2)
+	writeList(&r.Builder, "\n### Other sessions\n\n", others, listedMost)
+	writeList(&r.Builder, "\n### Without a session\n\n", silent, listedMost)
 }

@@ -28,11 +28,11 @@ func TestReviewIsShort(t *testing.T) {
 			s.Commits = append(s.Commits, result.StoryCommit{Commit: "0123456", Subject: "subject", Sessions: []string{id}})
 		}
 		page := Review(s)
-		if n := count(page); n > reviewWords || n < 200 {
+		if n := countWords(page); n > reviewWords || n < 200 {
 			t.Errorf("%d sessions: %d words", sessions, n)
 		}
 		told, named := strings.Count(page, "\n### ")-strings.Count(page, "### Other"), strings.Count(page, "\n- S")
-		if named == namedMost {
+		if named == listedMost {
 			named = sessions - told // "and … more"
 		}
 		if told == 0 || told+named != sessions {

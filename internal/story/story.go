@@ -63,8 +63,8 @@ func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf A
 	return t.out, err
 }
 
-// know reads what IDs there are, and which are hidden.
-func (t *teller) know(ctx context.Context) (err error) {
+// loadIDs reads what IDs there are, and which are hidden.
+func (t *teller) loadIDs(ctx context.Context) (err error) {
 	t.names, err = t.index.Names(ctx)
 	if err == nil {
 		var purged []string
@@ -75,7 +75,7 @@ func (t *teller) know(ctx context.Context) (err error) {
 }
 
 func (t *teller) tell(ctx context.Context, text string) error {
-	if err := t.know(ctx); err != nil {
+	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
 	words := name.Resolver{Index: t.index, Repo: t.repo, Names: t.names, Purged: t.purged}
@@ -96,7 +96,7 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	case db.KindSession:
 		return t.session(ctx, what.ID, what.Turn)
 	case db.KindMemory:
-		return t.remember(ctx, what.ID)
+		return t.addMemory(ctx, what.ID)
 	case result.ShowLines:
 		return t.lines(ctx, text)
 	}
@@ -110,7 +110,7 @@ func (t *teller) session(ctx context.Context, id string, turn int) error {
 		return err
 	}
 	if turn >= 0 {
-		if err := from(&s, turn); err != nil {
+		if err := keepExchange(&s, turn); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (t *teller) session(ctx context.Context, id string, turn int) error {
 	if err != nil {
 		return err
 	}
-	_, kinds, err := t.today(ctx, ties[id])
+	_, kinds, err := t.currentCommits(ctx, ties[id])
 	if err != nil {
 		return err
 	}
@@ -130,11 +130,11 @@ func (t *teller) session(ctx context.Context, id string, turn int) error {
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
-	return t.count(ctx)
+	return t.addDiffstats(ctx)
 }
 
-// from leaves of a session a turn, and what follows it up to the next prompt.
-func from(s *result.StorySession, turn int) error {
+// keepExchange leaves of a session a turn, and what follows it up to the next prompt.
+func keepExchange(s *result.StorySession, turn int) error {
 	if turn >= s.Turns {
 		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
 	}
@@ -150,7 +150,7 @@ func from(s *result.StorySession, turn int) error {
 	return nil
 }
 
-func (t *teller) remember(ctx context.Context, id string) error {
+func (t *teller) addMemory(ctx context.Context, id string) error {
 	row, ok, err := t.index.Memory(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -180,7 +180,7 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 	if t.out.Kind != result.ShowRange {
 		return nil
 	}
-	return t.saved(ctx)
+	return t.addSavedMemories(ctx)
 }
 
 // behind tells commits, and of the sessions behind them the parts that led to these.
@@ -189,7 +189,7 @@ func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
 	var ids []string
 	for _, at := range tied {
 		c, ok := t.commit(at.Commit)
-		if ok && t.isCut(c.Commit) && len(tied) > 1 {
+		if ok && t.isShallowCut(c.Commit) && len(tied) > 1 {
 			t.out.Cut = true
 			continue
 		}
@@ -216,7 +216,7 @@ func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
 		s.Lines = parts[id].lines
 		t.out.Sessions = append(t.out.Sessions, s)
 	}
-	return t.count(ctx)
+	return t.addDiffstats(ctx)
 }
 
 // lines tells who is behind lines of a file, with their commits.
@@ -266,14 +266,14 @@ func (t *teller) commit(sha string) (result.StoryCommit, bool) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	return result.StoryCommit{
-		Links:  t.linked(c.Message),
+		Links:  t.linkedIDs(c.Message),
 		Commit: sha, Subject: c.Subject(), Body: strings.TrimSpace(body), Author: c.Author.Name, Email: c.Author.Email,
 		TS: result.Time(c.Author.When), Merge: len(c.Parents) > 1,
 	}, true
 }
 
-// linked are the IDs of what a text links to.
-func (t *teller) linked(text string) (ids []string) {
+// linkedIDs are the IDs of what a text links to.
+func (t *teller) linkedIDs(text string) (ids []string) {
 	for _, ref := range session.Refs(text) {
 		id, err := t.names.Find(ref.ID)
 		if err == nil && !slices.Contains(ids, id) && !slices.Contains(t.purged, id) {
@@ -283,8 +283,8 @@ func (t *teller) linked(text string) (ids []string) {
 	return ids
 }
 
-// isCut reports whether a shallow clone ends at a commit: what it changed can't be told.
-func (t *teller) isCut(sha string) bool {
+// isShallowCut reports whether a shallow clone ends at a commit: what it changed can't be told.
+func (t *teller) isShallowCut(sha string) bool {
 	c, err := t.repo.Commit(git.OID(sha))
 	if err != nil || len(c.Parents) == 0 || !t.repo.Incomplete() {
 		return false
@@ -292,11 +292,11 @@ func (t *teller) isCut(sha string) bool {
 	return t.repo.Missing(c.Parents[:1])[c.Parents[0]]
 }
 
-// count fills in what the commits changed.
-func (t *teller) count(ctx context.Context) error {
+// addDiffstats fills in what the commits changed.
+func (t *teller) addDiffstats(ctx context.Context) error {
 	var ids []git.OID
 	for _, c := range t.out.Commits {
-		if !c.Missing && !t.isCut(c.Commit) {
+		if !c.Missing && !t.isShallowCut(c.Commit) {
 			ids = append(ids, git.OID(c.Commit))
 		}
 	}
@@ -312,8 +312,8 @@ func (t *teller) count(ctx context.Context) error {
 // afterwards is how long after a session's last turn a memory still counts as said of it.
 const afterwards = time.Hour
 
-// saved adds the memories that somebody saved during a session of theirs that is told.
-func (t *teller) saved(ctx context.Context) error {
+// addSavedMemories adds the memories that somebody saved during a session of theirs that is told.
+func (t *teller) addSavedMemories(ctx context.Context) error {
 	for _, s := range t.out.Sessions {
 		from, errFrom := time.Parse(time.RFC3339, s.StartedAt)
 		to, errTo := time.Parse(time.RFC3339, s.LastTurnAt)
@@ -325,7 +325,7 @@ func (t *teller) saved(ctx context.Context) error {
 		})
 		for _, id := range ids {
 			if !slices.ContainsFunc(t.out.Memories, func(m result.Memory) bool { return m.ID == id }) {
-				err = errors.Join(err, t.remember(ctx, id))
+				err = errors.Join(err, t.addMemory(ctx, id))
 			}
 		}
 		if err != nil {
@@ -381,14 +381,14 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
 		return out, err
 	}
-	if out.Commits, _, err = t.today(ctx, ties[id]); err != nil {
+	if out.Commits, _, err = t.currentCommits(ctx, ties[id]); err != nil {
 		return out, err
 	}
-	if out.Left, err = t.left(ctx, id, out.Commits, tools); err != nil {
+	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {
 		return out, err
 	}
 	out.Purpose, out.PurposeTurn = session.PurposeOf(turns)
-	done, err := t.done(ctx, ties[id])
+	done, err := t.workTimes(ctx, ties[id])
 	if err != nil {
 		return out, err
 	}
@@ -407,8 +407,8 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	return out, nil
 }
 
-// left are the paths that a session edited and none of its commits changed, as they are and as they were.
-func (t *teller) left(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
+// uncommittedPaths are the paths that a session edited and none of its commits changed, as they are and as they were.
+func (t *teller) uncommittedPaths(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
 	files, err := t.index.SessionFiles(ctx, id)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // out, and so is what is hidden. One of the two it gives is nil.
 func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, give func(*result.StorySession, *result.Memory) error) error {
 	t := &teller{index: index, repo: repo, purged: hidden}
-	if err := t.know(ctx); err != nil {
+	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
 	ids, err := index.Matching(ctx, db.Filter{Authors: authors})
@@ -27,16 +27,16 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []s
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(hidden, id) })
 	for _, id := range slices.Backward(ids) {
-		if err := t.give(ctx, id, give); err != nil {
+		if err := t.emit(ctx, id, give); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *teller) give(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
+func (t *teller) emit(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
 	t.out.Memories = nil
-	if err := t.remember(ctx, id); err != nil {
+	if err := t.addMemory(ctx, id); err != nil {
 		return err
 	}
 	if len(t.out.Memories) > 0 {
@@ -68,28 +68,28 @@ func FileName(at, id, title string) string {
 // Whole is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.
 func Whole(s result.StorySession) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inert(s.Title), "(no title)"))
-	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inert(s.Author), inert(s.Source), clock(s.StartedAt, "2 Jan 2006 15:04 UTC"),
+	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inlineText(s.Title), "(no title)"))
+	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inlineText(s.Author), inlineText(s.Source), clock(s.StartedAt, "2 Jan 2006 15:04 UTC"),
 		session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call"))
 	if len(s.Commits) > 0 {
-		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shorts(s.Commits), ", "))
+		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shortCommits(s.Commits), ", "))
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintf(&b, "\nEdited, and changed by no commit that is tied to it: %s.\n", inert(paths(s.Left)))
+		fmt.Fprintf(&b, "\nEdited, and changed by no commit that is tied to it: %s.\n", inlineText(paths(s.Left)))
 	}
-	calls := callsOf(&b, s.Tools, -1)
+	calls := writeCalls(&b, s.Tools, -1)
 	for _, t := range s.Said {
 		who := "Answer"
 		if t.Role == session.RoleHuman {
 			who = "Prompt"
 		}
 		fmt.Fprintf(&b, "\n## %s %d, %s\n\n%s", who, t.Turn, clock(t.TS, "15:04"), fence(t.Content))
-		calls = callsOf(&b, calls, t.Turn)
+		calls = writeCalls(&b, calls, t.Turn)
 	}
 	return b.String()
 }
 
-func callsOf(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
+func writeCalls(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
 	n := 0
 	for ; n < len(all) && all[n].Turn <= turn; n++ {
 		if n == 0 {
@@ -99,7 +99,7 @@ func callsOf(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
 		if all[n].Failed {
 			failed = " (failed)"
 		}
-		fmt.Fprintf(b, "- %s%s\n", inert(strings.TrimSpace(all[n].Tool+" "+cmp.Or(all[n].Path, all[n].Cmd))), failed)
+		fmt.Fprintf(b, "- %s%s\n", inlineText(strings.TrimSpace(all[n].Tool+" "+cmp.Or(all[n].Path, all[n].Cmd))), failed)
 	}
 	return all[n:]
 }
@@ -112,7 +112,7 @@ func clock(ts, form string) string {
 	return t.Format(form)
 }
 
-func shorts(shas []string) (out []string) {
+func shortCommits(shas []string) (out []string) {
 	for _, sha := range shas {
 		out = append(out, result.Short(sha))
 	}
@@ -121,5 +121,5 @@ func shorts(shas []string) (out []string) {
 
 // Note is a memory as Markdown.
 func Note(m result.Memory) string {
-	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inert(m.Title), "(no title)"), m.ID, inert(m.Author), clock(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
+	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inlineText(m.Title), "(no title)"), m.ID, inlineText(m.Author), clock(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
 }

@@ -106,7 +106,7 @@ func connect(path, limits, options string, begin func(*DB) error) (*DB, error) {
 // that spill into one folder overwrite each other's files.
 func attach(path, options string) func(driver.ExecerContext) error {
 	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false; SET lock_configuration = true",
-		quote(path), catalog, options, catalog, quote(spillDir(path, os.Getpid())), unused)
+		escapeQuotes(path), catalog, options, catalog, escapeQuotes(spillDir(path, os.Getpid())), unused)
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {
@@ -126,8 +126,8 @@ func spillDir(path string, pid int) string {
 // spillPrefix is how the names of folders with spilled data begin; the process follows.
 const spillPrefix = "tmp."
 
-// quote is text for a string literal.
-func quote(s string) string { return strings.ReplaceAll(s, "'", "''") }
+// escapeQuotes is text for a string literal.
+func escapeQuotes(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
 // check compares the schema of a file.
 func (d *DB) check(ctx context.Context, path string, schema schema) error {

@@ -57,9 +57,9 @@ func value(kind rune, v any) (any, error) {
 	case string:
 		switch kind {
 		case 'L':
-			return list[string](v)
+			return decodeList[string](v)
 		case 'K':
-			return list[int64](v)
+			return decodeList[int64](v)
 		}
 		return v, nil
 	case []byte:
@@ -73,7 +73,7 @@ func value(kind rune, v any) (any, error) {
 	return nil, fmt.Errorf("a column of kind %c is a %T", kind, v)
 }
 
-func list[T any](text string) (any, error) {
+func decodeList[T any](text string) (any, error) {
 	out := []T{}
 	err := json.Unmarshal([]byte(text), &out)
 	return out, err

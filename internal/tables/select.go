@@ -57,7 +57,7 @@ func (d *DB) Select(ctx context.Context, statement string, limit Limits, emit fu
 	done := make(chan error, 1)
 	go func() { done <- d.selectRows(ctx, statement, emit) }()
 	err := watch(done, limit, stop)
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, errUnstoppable) {
 		d.left.Store(true)
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -69,17 +69,17 @@ func (d *DB) Select(ctx context.Context, statement string, limit Limits, emit fu
 // How often a statement is looked at, how long one that was interrupted may take to end, and how
 // much it may grow meanwhile.
 const (
-	glance  = 2 * time.Millisecond
-	grace   = time.Second
-	overrun = 16 << 20
+	checkEvery = 2 * time.Millisecond
+	stopGrace  = time.Second
+	stopRoom   = 16 << 20
 )
 
-// errLeft says that a statement still runs.
-var errLeft = errors.New("it does not stop")
+// errUnstoppable says that a statement still runs.
+var errUnstoppable = errors.New("it does not stop")
 
 // watch waits for a statement's end, and stops it at its limits.
 func watch(done <-chan error, limit Limits, stop func(error)) error {
-	tick, end := time.NewTicker(glance), time.NewTimer(limit.Time)
+	tick, end := time.NewTicker(checkEvery), time.NewTimer(limit.Time)
 	defer tick.Stop()
 	defer end.Stop()
 	most, stopped := resident()+limit.Memory, false
@@ -97,11 +97,11 @@ func watch(done <-chan error, limit Limits, stop func(error)) error {
 			why = ErrMemory
 		}
 		if stopped {
-			return errLeft
+			return errUnstoppable
 		}
 		stop(why)
-		stopped, most = true, most+overrun
-		end.Reset(grace)
+		stopped, most = true, most+stopRoom
+		end.Reset(stopGrace)
 	}
 }
 

@@ -51,7 +51,7 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 	path := filepath.Join(dir, string(kind))
 	held := (*lock.Lock)(nil)
 	for tries := 0; ; tries++ {
-		d, err := opened(ctx, path, kind, state)
+		d, err := openInState(ctx, path, kind, state)
 		if err == nil || !remakable(err) || tries == maxTries {
 			return d, errors.Join(err, held.Release())
 		}
@@ -96,7 +96,7 @@ func stateOf(ctx context.Context, from *db.DB) (string, error) {
 	return string(text), err
 }
 
-func opened(ctx context.Context, path string, kind Kind, state string) (*DB, error) {
+func openInState(ctx context.Context, path string, kind Kind, state string) (*DB, error) {
 	d, err := open(ctx, path, schemaOf(kind))
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func sweep(dir string) error {
 			rest, ours := strings.CutPrefix(e.Name(), string(kind))
 			left = left || ours && (rest == fresh || rest == ".wal" || rest == fresh+".wal")
 		}
-		if left || orphan(e.Name()) {
+		if left || isOrphan(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("tables: %w", err)
 			}
@@ -169,8 +169,8 @@ func sweep(dir string) error {
 	return nil
 }
 
-// orphan reports whether a name is that of a folder that a dead process spilled data into.
-func orphan(name string) bool {
+// isOrphan reports whether a name is that of a folder that a dead process spilled data into.
+func isOrphan(name string) bool {
 	rest, ok := strings.CutPrefix(name, spillPrefix)
 	digits, _, _ := strings.Cut(rest, ".")
 	pid, err := strconv.Atoi(digits)
@@ -185,7 +185,7 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 	}
 	defer conn.Close() // it goes back to where it came from
 	for _, t := range schema.tables {
-		if err := fill(ctx, conn, t, from); err != nil {
+		if err := fillTable(ctx, conn, t, from); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 			return classify(err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, "COMMENT ON TABLE meta IS '"+quote(state)+"'") // no row of any table
+	_, err = conn.ExecContext(ctx, "COMMENT ON TABLE meta IS '"+escapeQuotes(state)+"'") // no row of any table
 	return classify(err)
 }
 
@@ -212,9 +212,9 @@ func EngineVersion(ctx context.Context) (string, error) {
 	return v, nil
 }
 
-// fill bulk-inserts what the index says into a table, about a microsecond a row. The Go type must fit
+// fillTable bulk-inserts what the index says into a table, about a microsecond a row. The Go type must fit
 // the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []float32 for FLOAT[].
-func fill(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
+func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
 	err := conn.Raw(func(dc any) error {
 		raw, ok := dc.(driver.Conn)
 		if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// mark is how a check's status is shown.
-func mark(status string) (sign string, look style) {
+// statusMark is how a check's status is shown.
+func statusMark(status string) (sign string, look style) {
 	switch status {
 	case "ok":
 		return "✓", green
@@ -23,14 +23,14 @@ func Doctor(look Look, d result.Doctor, values bool) string {
 	p := &page{Look: look}
 	signs := p.UTF8 && p.Width > 0
 	for _, c := range d.Checks {
-		sign, look := mark(c.Status)
+		sign, look := statusMark(c.Status)
 		head, in := fmt.Sprintf("%-6s", c.Status), "       "
 		if signs {
 			head, in = sign, "  "
 		}
-		p.line("", in, say(look, head), say(plain, " "), say(bold, c.Name), say(plain, ": "+c.Says))
+		p.line("", in, safe(look, head), safe(unstyled, " "), safe(bold, c.Name), safe(unstyled, ": "+c.Says))
 		if c.Fix != "" && c.Status != "ok" {
-			p.line(in+"-> ", in+"   ", say(cyan, c.Fix))
+			p.line(in+"-> ", in+"   ", safe(cyan, c.Fix))
 		}
 	}
 	p.leaks(d, values)
@@ -42,23 +42,23 @@ func (p *page) leaks(d result.Doctor, values bool) {
 	others := false
 	for i, l := range d.Leaks {
 		if i == 0 || l.Author != d.Leaks[i-1].Author {
-			p.gap()
-			p.line("", "  ", sayf(plain, "in the ledger of %s:", l.Author))
+			p.blankLine()
+			p.line("", "  ", safef(unstyled, "in the ledger of %s:", l.Author))
 		}
-		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+Place(l)+Cause(l)+": "+l.Around))
+		p.line("  ", "    ", safe(red, l.Rule), safe(unstyled, ": "+Place(l)+Cause(l)+": "+l.Around))
 		if values && l.Value != "" {
-			p.line("     = ", "       ", say(yellow, l.Value))
+			p.line("     = ", "       ", safe(yellow, l.Value))
 		}
 		if l.Scrub != "" {
-			p.line("       -> ", "          ", say(cyan, "git rekal scrub "+l.Scrub))
+			p.line("       -> ", "          ", safe(cyan, "git rekal scrub "+l.Scrub))
 		}
 		others = others || l.Scrub == ""
 	}
 	if d.More > 0 {
-		p.line("", "", sayf(plain, "and %d more", d.More))
+		p.line("", "", safef(unstyled, "and %d more", d.More))
 	}
 	if others {
-		p.gap()
+		p.blankLine()
 		p.line("", "", span{text: `Only its author can scrub a ledger; your next "git rekal sync" takes that over.`})
 	}
 }

@@ -53,23 +53,23 @@ func fold(spans []span, room int) [][]span {
 	f := folding{room: room}
 	var word []span
 	for _, s := range spans {
-		whole := s.whole && width(s.text) <= room
+		whole := s.unbroken && width(s.text) <= room
 		for s.text != "" {
 			n := len(s.text) - len(strings.TrimLeft(s.text, " "))
 			if n > 0 {
-				f.put(word)
-				word, f.gap = nil, f.gap.and(s, n)
+				f.addWord(word)
+				word, f.gap = nil, f.gap.withSpaces(s, n)
 			} else {
 				n = strings.IndexByte(s.text, ' ')
 				if n < 0 || whole {
 					n = len(s.text)
 				}
-				word = append(word, s.of(s.text[:n]))
+				word = append(word, s.withText(s.text[:n]))
 			}
 			s.text = s.text[n:]
 		}
 	}
-	f.put(word)
+	f.addWord(word)
 	return append(f.lines, f.line)
 }
 
@@ -79,20 +79,20 @@ func Message(columns int, prefix, rest, line string) string {
 	p := page{Look: Look{Width: columns}}
 	var spans []span
 	for i, part := range strings.SplitAfter(line, `"`) {
-		spans = append(spans, span{text: part, whole: i%2 == 1})
+		spans = append(spans, span{text: part, unbroken: i%2 == 1})
 	}
 	p.line(prefix, rest, spans...)
 	return p.String()
 }
 
-// of is another text in the same style.
-func (s span) of(text string) span { return span{text: text, style: s.style, link: s.link} }
+// withText is another text in the same style.
+func (s span) withText(text string) span { return span{text: text, style: s.style, link: s.link} }
 
-// and is a gap with more spaces; one between words of a style has it, too.
-func (s span) and(next span, n int) span { return next.of(s.text + next.text[:n]) }
+// withSpaces is a gap with more spaces; one between words of a style has it, too.
+func (s span) withSpaces(next span, n int) span { return next.withText(s.text + next.text[:n]) }
 
-// put adds a word.
-func (f *folding) put(word []span) {
+// addWord adds a word.
+func (f *folding) addWord(word []span) {
 	wide := 0
 	for _, s := range word {
 		wide += width(s.text)
@@ -105,34 +105,34 @@ func (f *folding) put(word []span) {
 		gap = min(gap, f.room/2)
 	}
 	if f.at > 0 && f.at+gap+wide > f.room {
-		f.next()
+		f.breakLine()
 		gap = 0
 	}
 	if gap > 0 {
-		f.add(f.gap.of(f.gap.text[:gap]))
+		f.addSpan(f.gap.withText(f.gap.text[:gap]))
 	}
 	f.gap = span{}
 	for _, s := range word {
-		f.put1(s)
+		f.addPiece(s)
 	}
 }
 
-// put1 adds a piece of a word, broken where it must be.
-func (f *folding) put1(s span) {
+// addPiece adds a piece of a word, broken where it must be.
+func (f *folding) addPiece(s span) {
 	for s.text != "" {
-		n := fit(s.text, f.room-f.at)
+		n := bytesThatFit(s.text, f.room-f.at)
 		if n == 0 {
-			f.next()
-			if n = fit(s.text, f.room); n == 0 {
+			f.breakLine()
+			if n = bytesThatFit(s.text, f.room); n == 0 {
 				_, n = utf8.DecodeRuneInString(s.text)
 			}
 		}
-		f.add(s.of(s.text[:n]))
+		f.addSpan(s.withText(s.text[:n]))
 		s.text = s.text[n:]
 	}
 }
 
-func (f *folding) add(s span) {
+func (f *folding) addSpan(s span) {
 	f.at += width(s.text)
 	if last := len(f.line) - 1; last >= 0 && f.line[last].style == s.style && f.line[last].link == s.link {
 		f.line[last].text += s.text
@@ -141,34 +141,34 @@ func (f *folding) add(s span) {
 	f.line = append(f.line, s)
 }
 
-func (f *folding) next() {
+func (f *folding) breakLine() {
 	f.lines, f.line, f.at, f.gap = append(f.lines, f.line), nil, 0, span{}
 }
 
-// fit is how many bytes of a text fit into some columns; marks stay with what they stand on, and joined emoji together.
-func fit(s string, room int) (n int) {
+// bytesThatFit is how many bytes of a text fit into some columns; marks stay with what they stand on, and joined emoji together.
+func bytesThatFit(s string, room int) (n int) {
 	for next := 0; next < len(s); {
 		r, size := utf8.DecodeRuneInString(s[next:])
 		if room -= runeWidth(r); room < 0 {
 			return n
 		}
-		if next += size; !joins(s[next:]) && r != '\u200d' {
+		if next += size; !continuesCharacter(s[next:]) && r != '\u200d' {
 			n = next
 		}
 	}
 	return len(s)
 }
 
-// joins reports whether a text begins with what belongs to the character before.
-func joins(s string) bool {
+// continuesCharacter reports whether a text begins with what belongs to the character before.
+func continuesCharacter(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && (runeWidth(r) == 0 || r == '\ufe0f')
 }
 
-// cut is a text of at most so many columns, with an ellipsis where something is left out.
-func cut(s string, room int, ellipsis string) string {
+// trimToWidth is a text of at most so many columns, with an ellipsis where something is left out.
+func trimToWidth(s string, room int, ellipsis string) string {
 	if room <= 0 || width(s) <= room {
 		return s
 	}
-	return s[:fit(s, room-width(ellipsis))] + ellipsis
+	return s[:bytesThatFit(s, room-width(ellipsis))] + ellipsis
 }

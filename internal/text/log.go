@@ -18,7 +18,7 @@ const maxLogged = 20
 func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
-		p.gap()
+		p.blankLine()
 		p.checkpoint(cp, subject(cp.Commit))
 	}
 	return p.String()
@@ -30,10 +30,10 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 	for _, cp := range checkpoints {
 		sha := p.commit(result.Short(cp.Commit))
 		if cp.Commit == session.ZeroSHA {
-			sha = say(plain, "-------")
+			sha = safe(unstyled, "-------")
 		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
-		p.line("", "", append([]span{sha, say(plain, " "+day+" ")}, p.about(cp, subject(cp.Commit))...)...)
+		p.line("", "", append([]span{sha, safe(unstyled, " "+day+" ")}, p.about(cp, subject(cp.Commit))...)...)
 	}
 	return p.String()
 }
@@ -57,11 +57,11 @@ func (p *page) about(cp result.Checkpoint, subject string) []span {
 	}
 	taken := but + width(who) + 2
 	if who == "" || p.Width > 0 && p.Width < taken+roomForTitle/2 {
-		return []span{say(plain, p.short(result.Printable(subject), but))}
+		return []span{safe(unstyled, p.short(result.Printable(subject), but))}
 	}
-	out := []span{say(plain, p.short(result.Printable(subject), taken)), {text: "  "}, say(cyan, who)}
+	out := []span{safe(unstyled, p.short(result.Printable(subject), taken)), {text: "  "}, safe(cyan, who)}
 	if taken += width(out[0].text) + 2; title != "" && (p.Width == 0 || p.Width >= taken+roomForTitle) {
-		out = append(out, span{text: "  "}, say(plain, p.short(title, taken)))
+		out = append(out, span{text: "  "}, safe(unstyled, p.short(title, taken)))
 	}
 	return out
 }
@@ -75,31 +75,31 @@ func (p *page) short(s string, but int) string {
 	if p.UTF8 {
 		ellipsis = "…"
 	}
-	return cut(s, max(p.Width-but, 1), ellipsis)
+	return trimToWidth(s, max(p.Width-but, 1), ellipsis)
 }
 
 func (p *page) checkpoint(cp result.Checkpoint, subject string) {
-	p.line("", "", say(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
+	p.line("", "", safe(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
 	p.line("Code:   ", "        ", p.code(cp, subject)...)
-	p.line("Author: ", "        ", say(plain, p.author(cp.Author, cp.Actor)))
+	p.line("Author: ", "        ", safe(unstyled, p.author(cp.Author, cp.Actor)))
 	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
-	via := []span{say(plain, cp.Via)}
+	via := []span{safe(unstyled, cp.Via)}
 	if cp.LastTurnAt != "" {
 		via = append(append(via, span{text: " on "}), p.date(cp.TS)...)
 	}
-	p.line("Via:    ", "        ", append(via, sayf(plain, ", %s", session.Count(cp.Files, "file")))...)
-	p.gap()
+	p.line("Via:    ", "        ", append(via, safef(unstyled, ", %s", session.Count(cp.Files, "file")))...)
+	p.blankLine()
 	for i, s := range cp.Sessions {
 		if i == maxLogged {
-			p.line("    ", "        ", sayf(plain, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
+			p.line("    ", "        ", safef(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
 			break
 		}
-		p.line("    ", "        ", say(cyan, p.id(s.ID)), say(plain, "  "), say(bold, s.Title))
+		p.line("    ", "        ", safe(cyan, p.id(s.ID)), safe(unstyled, "  "), safe(bold, s.Title))
 		note := ""
 		if s.Tie != "" {
 			note = ", " + s.Tie
 		}
-		p.line("        ", "        ", sayf(plain, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
+		p.line("        ", "        ", safef(unstyled, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
 	}
 }
 
@@ -115,7 +115,7 @@ func (p *page) code(cp result.Checkpoint, subject string) []span {
 	if subject != "" {
 		rest += " " + subject
 	}
-	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), say(plain, strings.TrimRight(rest, " \n\t"))}
+	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), safe(unstyled, strings.TrimRight(rest, " \n\t"))}
 }
 
 // date is a time as git log shows it; on a terminal how long ago that was, too.
@@ -124,9 +124,9 @@ func (p *page) date(stamp string) []span {
 	t, err := time.Parse(time.RFC3339, stamp)
 	switch {
 	case err != nil:
-		return []span{say(plain, stamp)}
+		return []span{safe(unstyled, stamp)}
 	case p.Now.IsZero():
-		return []span{whole(plain, t.Format(asGit))}
+		return []span{unbroken(unstyled, t.Format(asGit))}
 	}
-	return []span{whole(plain, t.In(p.Now.Location()).Format(asGit)), {text: " "}, whole(plain, "("+Ago(p.Now.Sub(t))+")")}
+	return []span{unbroken(unstyled, t.In(p.Now.Location()).Format(asGit)), {text: " "}, unbroken(unstyled, "("+Ago(p.Now.Sub(t))+")")}
 }

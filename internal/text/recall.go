@@ -16,40 +16,40 @@ type Exchange struct{ Asked, Answered string }
 // answered there.
 func Recall(look Look, a result.Recall, said map[string]Exchange) string {
 	p := &page{Look: look}
-	p.asked(a)
+	p.understood(a)
 	for i, h := range a.Results {
-		p.gap()
+		p.blankLine()
 		p.hit(i+1, h, a.Why, said)
 	}
 	if len(a.More) > 0 {
-		p.gap()
-		p.line("", "", sayf(plain, "And %d more:", len(a.More)))
+		p.blankLine()
+		p.line("", "", safef(unstyled, "And %d more:", len(a.More)))
 		for _, m := range a.More {
-			p.line("   ", "      ", say(cyan, p.id(m.ID)), span{text: " "}, say(plain, m.Title))
+			p.line("   ", "      ", safe(cyan, p.id(m.ID)), span{text: " "}, safe(unstyled, m.Title))
 		}
 	}
 	return p.String()
 }
 
-// asked says how the question was understood, where that is not plain.
-func (p *page) asked(a result.Recall) {
+// understood says how the question was understood, where that is not plain.
+func (p *page) understood(a result.Recall) {
 	if w := a.Why; w != nil {
 		p.why(w)
 	}
 	if a.AsOf != nil {
-		p.line("", "", say(plain, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
+		p.line("", "", safe(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
 	}
 	if w := a.When; w != nil && w.Dropped {
-		p.line("", "", sayf(yellow, "Nothing of %q: this is the answer without it.", w.Read))
+		p.line("", "", safef(yellow, "Nothing of %q: this is the answer without it.", w.Read))
 	} else if w != nil {
-		p.line("", "", say(plain, p.span(w)))
+		p.line("", "", safe(unstyled, p.timeSpan(w)))
 	}
 	if len(a.Unknown) > 0 {
-		p.line("", "", sayf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
+		p.line("", "", safef(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}
 	switch {
 	case len(a.Results) > 0 && a.Results[0].Weak:
-		p.line("", "", sayf(yellow, "Nothing answers this well. Nearest:"))
+		p.line("", "", safef(yellow, "Nothing answers this well. Nearest:"))
 	case len(a.Results) > 0:
 	case a.Why != nil:
 		p.line("", "", span{text: "No session explains these lines."})
@@ -58,8 +58,8 @@ func (p *page) asked(a result.Recall) {
 	}
 }
 
-// span is the time that was asked for.
-func (p *page) span(w *result.When) string {
+// timeSpan is the time that was asked for.
+func (p *page) timeSpan(w *result.When) string {
 	var out []string
 	if w.Since != "" {
 		out = append(out, "from "+p.day(w.Since))
@@ -85,30 +85,30 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	if h.Kind == kindRecord {
 		title = "$ " + title
 	}
-	p.line(head, "   ", say(bold, title))
+	p.line(head, "   ", safe(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.who(h), h.Branch)...)...)...)
+	p.line(in, more, p.parts(unstyled, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}
 	if h.Explains != nil && why != nil {
-		p.line(in, more, explains(h))
+		p.line(in, more, explanation(h))
 	}
 	p.passage(in, h, said[h.ID])
-	if files := files(h); len(files) > 0 {
+	if files := shownFiles(h); len(files) > 0 {
 		p.line(in, in, files...)
 	}
-	if notes := p.parts(yellow, notes(h, why != nil)...); len(notes) > 0 {
+	if notes := p.parts(yellow, remarks(h, why != nil)...); len(notes) > 0 {
 		p.line(in, more, notes...)
 	}
-	p.line(in, more, whole(cyan, "git rekal show "+p.id(h.ID)))
+	p.line(in, more, unbroken(cyan, "git rekal show "+p.id(h.ID)))
 }
 
 const kindRecord = "record"
 
-// who is whose a result is, and where it comes from.
-func (p *page) who(h result.Hit) []string {
-	kind := agent(h.Source, h.Model)
+// attribution is whose a result is, and where it comes from.
+func (p *page) attribution(h result.Hit) []string {
+	kind := agentAndModel(h.Source, h.Model)
 	switch h.Kind {
 	case "memory":
 		kind = "memory"
@@ -120,8 +120,8 @@ func (p *page) who(h result.Hit) []string {
 	return []string{p.person(h.Author, h.Actor), kind}
 }
 
-// agent is a coding agent, with the model that it asked where that is known.
-func agent(source, model string) string {
+// agentAndModel is a coding agent, with the model that it asked where that is known.
+func agentAndModel(source, model string) string {
 	if model == "" {
 		return source
 	}
@@ -140,7 +140,7 @@ func (p *page) commits(h result.Hit) []span {
 			out = append(out, span{text: " "})
 		}
 		if slices.Contains(h.Missing, sha) { // it would lead nowhere
-			out = append(out, say(plain, sha+" (not here)"))
+			out = append(out, safe(unstyled, sha+" (not here)"))
 		} else {
 			out = append(out, p.commit(sha))
 		}
@@ -169,32 +169,32 @@ func (p *page) passage(in string, h result.Hit, said Exchange) {
 	p.line(in, in, p.matched(h.Snippet)...)
 }
 
-// files are the first that a session changed, each in one line.
-func files(h result.Hit) (out []span) {
+// shownFiles are the first that a session changed, each in one line.
+func shownFiles(h result.Hit) (out []span) {
 	for i, file := range h.Files {
 		if i > 0 {
 			out = append(out, span{text: "  "})
 		}
-		out = append(out, whole(plain, file))
+		out = append(out, unbroken(unstyled, file))
 	}
 	if more := h.FilesTotal - len(h.Files); more > 0 && len(out) > 0 {
-		out = append(out, span{text: "  "}, whole(plain, fmt.Sprintf("and %d more", more)))
+		out = append(out, span{text: "  "}, unbroken(unstyled, fmt.Sprintf("and %d more", more)))
 	}
 	return out
 }
 
-// ties are what is said of how a result is tied to the commit that was asked for.
-var ties = map[string]string{ //nolint:gochecknoglobals // a table
+// tieSentences are what is said of how a result is tied to the commit that was asked for.
+var tieSentences = map[string]string{ //nolint:gochecknoglobals // a table
 	"wrote": "wrote lines of the commit", "edited": "edited files of the commit", "talked": "talked: nothing says that it changed what the commit did",
 	"inferred": "inferred: nothing recorded ties it to the commit",
 }
 
-// notes are what to mind about a result.
-func notes(h result.Hit, why bool) []string {
-	changed, gone := since("changed", h.Stale, result.StaleChanged), since("gone", h.Stale, result.StaleDeleted)
+// remarks are what to mind about a result.
+func remarks(h result.Hit, why bool) []string {
+	changed, gone := becameSince("changed", h.Stale, result.StaleChanged), becameSince("gone", h.Stale, result.StaleDeleted)
 	tie, purged := "", ""
 	if !why {
-		tie = ties[h.Tie]
+		tie = tieSentences[h.Tie]
 	}
 	if h.Purged {
 		purged = "purged"
@@ -202,8 +202,8 @@ func notes(h result.Hit, why bool) []string {
 	return []string{tie, changed, gone, purged}
 }
 
-// since names the files that became something since a session left them; "" for none.
-func since(what string, files []result.File, freshness string) string {
+// becameSince names the files that became something since a session left them; "" for none.
+func becameSince(what string, files []result.File, freshness string) string {
 	var paths []string
 	for _, f := range files {
 		if f.Freshness == freshness {

@@ -12,24 +12,24 @@ import (
 // Session is a page of a session as a conversation; what --full tells stands behind it.
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
-	p.line("", "  ", say(bold, cmp.Or(s.Title, "(no title)")))
-	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), agent(s.Source, s.Model), s.Branch)...)
-	p.line("", "  ", p.parts(plain, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.kin(s)...)...)...)
+	p.line("", "  ", safe(bold, cmp.Or(s.Title, "(no title)")))
+	p.line("", "  ", p.parts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), agentAndModel(s.Source, s.Model), s.Branch)...)
+	p.line("", "  ", p.parts(unstyled, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
 	rest := p.tools(s.Tools, -1)
 	for _, t := range s.Page {
 		p.turn(s, t)
 		rest = p.tools(rest, t.Turn)
 	}
-	p.around(s)
+	p.details(s)
 	if s.Next != nil {
-		p.gap()
-		p.line("", "  ", whole(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID), *s.Next)), span{text: " reads on"})
+		p.blankLine()
+		p.line("", "  ", unbroken(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID), *s.Next)), span{text: " reads on"})
 	}
 	return p.String()
 }
 
-// kin are the sessions next to this one, where --full does not list them.
-func (p *page) kin(s result.Session) (out []string) {
+// relatives are the sessions next to this one, where --full does not list them.
+func (p *page) relatives(s result.Session) (out []string) {
 	if len(s.Family) > 0 {
 		return nil
 	}
@@ -51,11 +51,11 @@ func (p *page) turn(s result.Session, t result.Turn) {
 	if t.Role != "human" {
 		who, look = s.Source, green
 	}
-	p.gap()
-	p.line("", "  ", append([]span{say(look, who), {text: " "}}, p.parts(plain, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
+	p.blankLine()
+	p.line("", "  ", append([]span{safe(look, who), {text: " "}}, p.parts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
 	p.lines("  ", t.Content)
 	if t.ContentNext > 0 {
-		p.line("  ", "  ", sayf(yellow, "(the beginning of %d bytes)", t.ContentBytes))
+		p.line("  ", "  ", safef(yellow, "(the beginning of %d bytes)", t.ContentBytes))
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
 		for n < len(calls) && calls[n].Turn <= turn && calls[n].Tool == calls[0].Tool {
 			n++
 		}
-		spans := []span{say(bold, calls[0].Tool)}
+		spans := []span{safe(bold, calls[0].Tool)}
 		for i, c := range calls[:n] {
 			what := cmp.Or(c.Path, c.Cmd)
 			if c.Failed {
@@ -76,7 +76,7 @@ func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
 			if i > 0 {
 				between = ", "
 			}
-			spans = append(spans, say(plain, between+what))
+			spans = append(spans, safe(unstyled, between+what))
 		}
 		p.line("  > ", "    ", spans...)
 		calls = calls[n:]
@@ -84,13 +84,13 @@ func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
 	return calls
 }
 
-// around is what --full tells besides.
-func (p *page) around(s result.Session) {
+// details is what --full tells besides.
+func (p *page) details(s result.Session) {
 	p.list("Commits", len(s.Commits), 0, func(i int) []span {
 		c := s.Commits[i]
-		out := []span{p.commit(result.Short(cmp.Or(c.Became, c.Commit))), {text: " "}, whole(plain, p.when(c.TS)), say(plain, " "+c.Tie)}
+		out := []span{p.commit(result.Short(cmp.Or(c.Became, c.Commit))), {text: " "}, unbroken(unstyled, p.when(c.TS)), safe(unstyled, " "+c.Tie)}
 		if c.Missing {
-			out[0] = say(plain, result.Short(cmp.Or(c.Became, c.Commit)))
+			out[0] = safe(unstyled, result.Short(cmp.Or(c.Became, c.Commit)))
 			out = append(out, span{text: " not here"})
 		}
 		return out
@@ -98,14 +98,14 @@ func (p *page) around(s result.Session) {
 	p.list("Files", len(s.Files), s.FilesTotal, func(i int) []span {
 		f := s.Files[i]
 		note := map[string]string{result.StaleChanged: " (changed since)", result.StaleDeleted: " (gone since)"}[f.Freshness]
-		return []span{say(plain, f.Change+" "+f.Path), say(yellow, note)}
+		return []span{safe(unstyled, f.Change+" "+f.Path), safe(yellow, note)}
 	})
 	p.list("Files that change with these", len(s.Related), 0, func(i int) []span {
-		return []span{say(plain, s.Related[i].Path+" ("+session.Count(s.Related[i].Sessions, "session")+")")}
+		return []span{safe(unstyled, s.Related[i].Path+" ("+session.Count(s.Related[i].Sessions, "session")+")")}
 	})
 	p.list("Next to it", len(s.Family), 0, func(i int) []span {
 		f := s.Family[i]
-		return []span{say(cyan, p.id(f.ID)), say(plain, " "+f.As+": "+f.Title+" ("+session.Count(f.Turns, "turn")+")")}
+		return []span{safe(cyan, p.id(f.ID)), safe(unstyled, " "+f.As+": "+f.Title+" ("+session.Count(f.Turns, "turn")+")")}
 	})
 }
 
@@ -114,22 +114,22 @@ func (p *page) list(heading string, n, total int, one func(i int) []span) {
 	if n == 0 {
 		return
 	}
-	p.gap()
-	p.line("", "  ", say(bold, heading))
+	p.blankLine()
+	p.line("", "  ", safe(bold, heading))
 	for i := range n {
 		p.line("  ", "    ", one(i)...)
 	}
 	if total > n {
-		p.line("  ", "    ", sayf(plain, "and %d more", total-n))
+		p.line("  ", "    ", safef(unstyled, "and %d more", total-n))
 	}
 }
 
 // Memory is what was saved.
 func Memory(look Look, m result.Memory) string {
 	p := &page{Look: look}
-	p.line("", "  ", say(bold, cmp.Or(m.Title, "(no title)")))
-	p.line("", "  ", p.parts(plain, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Source)...)
-	p.gap()
+	p.line("", "  ", safe(bold, cmp.Or(m.Title, "(no title)")))
+	p.line("", "  ", p.parts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Source)...)
+	p.blankLine()
 	p.lines("", m.Content)
 	return p.String()
 }

@@ -13,7 +13,7 @@ import (
 func Stats(look Look, s result.Stats) string {
 	p := &page{Look: look}
 	if s.Total.Requests == 0 {
-		p.line("", "", say(plain, "No session here counts its tokens."))
+		p.line("", "", safe(unstyled, "No session here counts its tokens."))
 		p.uncounted(s)
 		return p.String()
 	}
@@ -41,7 +41,7 @@ func Stats(look Look, s result.Stats) string {
 		return float64(s.Results[row-1].Sum()) / float64(largest)
 	})
 	if s.More > 0 {
-		p.line("", "", sayf(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
+		p.line("", "", safef(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
 	}
 	p.uncounted(s)
 	return p.String()
@@ -50,7 +50,7 @@ func Stats(look Look, s result.Stats) string {
 // uncounted says of how many sessions nothing is known.
 func (p *page) uncounted(s result.Stats) {
 	if s.Uncounted > 0 {
-		p.line("", "", sayf(dim, "%s without counts: their transcripts hold none, or were captured before counts were kept.", session.Count(s.Uncounted, "session")))
+		p.line("", "", safef(dim, "%s without counts: their transcripts hold none, or were captured before counts were kept.", session.Count(s.Uncounted, "session")))
 	}
 }
 
@@ -104,17 +104,17 @@ func (p *page) table(rows [][]string, share func(row int) float64) {
 			cell = result.Printable(cell)
 			switch {
 			case i == 0:
-				cell = cut(cell, widths[0], "...")
+				cell = trimToWidth(cell, widths[0], "...")
 				b.WriteString(cell + strings.Repeat(" ", widths[0]-width(cell)))
 			case widths[i] > 0:
 				b.WriteString(strings.Repeat(" ", 2+widths[i]-width(cell)) + cell)
 			}
 		}
-		look := plain
+		look := unstyled
 		if n == 0 {
 			look = dim
 		}
-		spans := []span{whole(look, strings.TrimRight(b.String(), " "))}
+		spans := []span{unbroken(look, strings.TrimRight(b.String(), " "))}
 		if length := int(share(n)*float64(bar) + .5); bar > 2 && length > 0 {
 			mark := "#"
 			if p.UTF8 {
@@ -130,7 +130,7 @@ func (p *page) table(rows [][]string, share func(row int) float64) {
 // row adds a line that is not folded.
 func (p *page) row(spans []span) {
 	for _, s := range spans {
-		p.paint(s)
+		p.writeSpan(s)
 	}
 	p.b.WriteByte('\n')
 }

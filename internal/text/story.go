@@ -27,15 +27,15 @@ const textMost = 400
 func Story(look Look, s result.Story, v View) string {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	if s.Why != nil {
-		p.say(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
+		p.sentence(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
 		p.unexplained(s.Why)
 	}
 	told := map[string]bool{}
 	for _, c := range s.Commits {
-		p.change(c)
+		p.commitBlock(c)
 		if len(c.Sessions) == 0 {
-			p.gap()
-			p.say(dim, "No session is known behind this commit.")
+			p.blankLine()
+			p.sentence(dim, "No session is known behind this commit.")
 		}
 		if s.Kind == "session" || v == Stat {
 			continue
@@ -65,18 +65,18 @@ type storyPage struct {
 	view  View
 }
 
-func (p *storyPage) say(style style, text string) { p.line("", "  ", say(style, text)) }
+func (p *storyPage) sentence(style style, text string) { p.line("", "  ", safe(style, text)) }
 
 // fact is a line such as "Author: Alice".
 func (p *storyPage) fact(name, text string) {
-	p.line(fmt.Sprintf("%-8s", name+":"), "        ", say(plain, text))
+	p.line(fmt.Sprintf("%-8s", name+":"), "        ", safe(unstyled, text))
 }
 
-func (p *storyPage) change(c result.StoryCommit) {
-	p.gap()
-	p.line("", "  ", say(yellow, "commit "), p.commit(c.Commit))
+func (p *storyPage) commitBlock(c result.StoryCommit) {
+	p.blankLine()
+	p.line("", "  ", safe(yellow, "commit "), p.commit(c.Commit))
 	if c.Missing {
-		p.say(dim, "not in this clone")
+		p.sentence(dim, "not in this clone")
 		return
 	}
 	p.fact("Author", c.Author+" <"+c.Email+">")
@@ -87,9 +87,9 @@ func (p *storyPage) change(c result.StoryCommit) {
 	for _, id := range c.Links {
 		p.fact("Links", "rekal:"+id)
 	}
-	p.gap()
-	p.block(plain, "    ", c.Subject+"\n\n"+c.Body)
-	p.gap()
+	p.blankLine()
+	p.marginBlock(unstyled, "    ", c.Subject+"\n\n"+c.Body)
+	p.blankLine()
 	p.stat(c.Files)
 }
 
@@ -106,7 +106,7 @@ func (p *storyPage) behind(c result.StoryCommit, id string) string {
 func (p *storyPage) stat(files []result.Diffstat) {
 	wide := 0
 	for _, f := range files {
-		wide = min(max(wide, width(result.Printable(nameOf(f)))), 60)
+		wide = min(max(wide, width(result.Printable(pathOrRename(f)))), 60)
 	}
 	for _, f := range files {
 		change := fmt.Sprintf("+%d −%d", f.Added, f.Deleted)
@@ -116,15 +116,15 @@ func (p *storyPage) stat(files []result.Diffstat) {
 		if f.Uncounted {
 			change = "not in this clone"
 		}
-		name := result.Printable(nameOf(f))
-		p.line(" ", "   ", say(plain, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
+		name := result.Printable(pathOrRename(f))
+		p.line(" ", "   ", safe(unstyled, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
 	}
 	if len(files) > 0 {
-		p.line(" ", " ", say(dim, result.Sum(files)))
+		p.line(" ", " ", safe(dim, result.Sum(files)))
 	}
 }
 
-func nameOf(f result.Diffstat) string {
+func pathOrRename(f result.Diffstat) string {
 	if f.OldPath != "" {
 		return f.OldPath + " => " + f.Path
 	}
@@ -132,22 +132,22 @@ func nameOf(f result.Diffstat) string {
 }
 
 func (p *storyPage) session(s result.StorySession) {
-	p.gap()
+	p.blankLine()
 	if p.view == Stat {
-		p.say(yellow, "session "+s.Short+"  "+s.Title)
-		p.line("    ", "    ", sayf(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, size(s)))
+		p.sentence(yellow, "session "+s.Short+"  "+s.Title)
+		p.line("    ", "    ", safef(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, size(s)))
 		return
 	}
-	p.say(yellow, "session "+s.ID)
+	p.sentence(yellow, "session "+s.ID)
 	p.fact("Title", cmp.Or(s.Title, "(no title)"))
 	p.fact("Author", p.author(s.Author, s.Actor))
-	p.fact("Agent", agent(s.Source, s.Model)+", "+size(s))
+	p.fact("Agent", agentAndModel(s.Source, s.Model)+", "+size(s))
 	if s.Tokens != nil {
 		p.fact("Tokens", s.Tokens.String())
 	}
 	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
-		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
+		p.sentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
 	calls := p.calls(s.Tools, -1)
 	for _, t := range s.Said {
@@ -155,8 +155,8 @@ func (p *storyPage) session(s result.StorySession) {
 		calls = p.calls(calls, t.Turn)
 	}
 	if len(s.Left) > 0 {
-		p.gap()
-		p.say(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
+		p.blankLine()
+		p.sentence(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
 	}
 }
 
@@ -170,17 +170,17 @@ func (p *storyPage) began(stamp string) []span {
 	if p.Now.IsZero() {
 		return p.date(stamp)
 	}
-	return []span{whole(plain, p.when(stamp))}
+	return []span{unbroken(unstyled, p.when(stamp))}
 }
 
 func (p *storyPage) turn(t result.Turn) {
 	switch human := t.Role == session.RoleHuman; {
 	case human:
-		p.gap()
-		p.block(bold, "    > ", t.Content)
+		p.blankLine()
+		p.marginBlock(bold, "    > ", t.Content)
 	case p.view == Full:
-		p.gap()
-		p.block(plain, "    ", t.Content)
+		p.blankLine()
+		p.marginBlock(unstyled, "    ", t.Content)
 	}
 }
 
@@ -192,8 +192,8 @@ const (
 	foldedMost = 320
 )
 
-// ending is a path of at most so many characters: the name of the file tells more than the folders around it.
-func ending(path string, most int) string {
+// trimPathToEnd is a path of at most so many characters: the name of the file tells more than the folders around it.
+func trimPathToEnd(path string, most int) string {
 	runes := []rune(path)
 	if len(runes) <= most {
 		return path
@@ -218,7 +218,7 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		}
 		what := session.Shorten(session.OneLine(c.Cmd), callMost)
 		if c.Path != "" {
-			what = ending(session.OneLine(c.Path), callMost)
+			what = trimPathToEnd(session.OneLine(c.Path), callMost)
 		}
 		if c.Failed {
 			what += " (failed)"
@@ -244,13 +244,13 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		}
 		folded = append(folded, text)
 	}
-	p.gap()
-	p.block(dim, "    · ", shortened(strings.Join(folded, "; ")))
+	p.blankLine()
+	p.marginBlock(dim, "    · ", trimCalls(strings.Join(folded, "; ")))
 	return all[n:]
 }
 
-// shortened is a folded line, cut between what it names.
-func shortened(line string) string {
+// trimCalls is a folded line, cut between what it names.
+func trimCalls(line string) string {
 	short := session.Shorten(line, foldedMost)
 	if i := strings.LastIndex(short, ", "); short != line && i > foldedMost/2 {
 		short = short[:i] + ", …"
@@ -259,29 +259,29 @@ func shortened(line string) string {
 }
 
 func (p *storyPage) memory(m result.Memory) {
-	p.gap()
-	p.say(yellow, "memory "+m.ID)
+	p.blankLine()
+	p.sentence(yellow, "memory "+m.ID)
 	p.fact("Title", cmp.Or(m.Title, "(no title)"))
 	p.fact("Author", p.author(m.Author, ""))
 	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
-	p.gap()
+	p.blankLine()
 	if p.view != Stat {
-		p.block(plain, "    ", m.Content)
+		p.marginBlock(unstyled, "    ", m.Content)
 	}
 }
 
-// block is a text of several lines, each behind a margin.
-func (p *storyPage) block(style style, margin, text string) {
+// marginBlock is a text of several lines, each behind a margin.
+func (p *storyPage) marginBlock(style style, margin, text string) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "    ")), "\n")
 	for i, l := range lines {
 		if i == textMost {
-			p.line(margin, margin, sayf(dim, "… %d lines more; --json has them", len(lines)-i))
+			p.line(margin, margin, safef(dim, "… %d lines more; --json has them", len(lines)-i))
 			return
 		}
 		rest := margin
 		if l = strings.TrimRight(l, " \r"); style == dim {
 			rest = "      "
 		}
-		p.line(margin, rest, say(style, l))
+		p.line(margin, rest, safe(style, l))
 	}
 }

@@ -35,21 +35,21 @@ const narrowest = 20
 type style string
 
 const (
-	plain  style = ""
-	bold   style = "1"
-	dim    style = "2"
-	red    style = "31"
-	green  style = "32"
-	yellow style = "33"
-	cyan   style = "36"
+	unstyled style = ""
+	bold     style = "1"
+	dim      style = "2"
+	red      style = "31"
+	green    style = "32"
+	yellow   style = "33"
+	cyan     style = "36"
 )
 
 // span is a piece of text in one style.
 type span struct {
-	text  string
-	style style
-	link  string // an address; "" for none
-	whole bool   // in one line where that is wide enough
+	text     string
+	style    style
+	link     string // an address; "" for none
+	unbroken bool   // in one line where that is wide enough
 }
 
 // page is a text under way.
@@ -72,27 +72,27 @@ func (p *page) line(indent, rest string, spans ...span) {
 			p.b.WriteString(indent[len(strings.TrimRight(indent, " ")):])
 		}
 		for _, s := range line {
-			p.paint(s)
+			p.writeSpan(s)
 		}
 		p.b.WriteByte('\n')
 		indent = rest
 	}
 }
 
-// gap is one empty line, but not at the top and not behind another one.
-func (p *page) gap() {
+// blankLine is one empty line, but not at the top and not behind another one.
+func (p *page) blankLine() {
 	if text := p.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
 		p.b.WriteByte('\n')
 	}
 }
 
-func (p *page) paint(s span) {
-	if !p.Color || s.style == plain && s.link == "" {
+func (p *page) writeSpan(s span) {
+	if !p.Color || s.style == unstyled && s.link == "" {
 		p.b.WriteString(s.text)
 		return
 	}
 	text := s.text
-	if s.style != plain {
+	if s.style != unstyled {
 		text = "\x1b[" + string(s.style) + "m" + text + "\x1b[m"
 	}
 	if s.link != "" { // OSC 8: gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
@@ -101,21 +101,21 @@ func (p *page) paint(s span) {
 	p.b.WriteString(text)
 }
 
-// say is text from anywhere, on one line.
-func say(style style, text string) span { return span{text: result.Printable(text), style: style} }
+// safe is text from anywhere, on one line.
+func safe(style style, text string) span { return span{text: result.Printable(text), style: style} }
 
-// whole is say for what is best read in one line.
-func whole(style style, text string) span {
-	s := say(style, text)
-	s.whole = true
+// unbroken is safe for what is best read in one line.
+func unbroken(style style, text string) span {
+	s := safe(style, text)
+	s.unbroken = true
 	return s
 }
 
-func sayf(style style, format string, a ...any) span { return say(style, fmt.Sprintf(format, a...)) }
+func safef(style style, format string, a ...any) span { return safe(style, fmt.Sprintf(format, a...)) }
 
 // commit shows a commit, with its page where that is known.
 func (p *page) commit(sha string) span {
-	s := say(yellow, sha)
+	s := safe(yellow, sha)
 	if p.Commit == nil {
 		return s
 	}
@@ -134,13 +134,13 @@ func (p *page) id(id string) string {
 }
 
 // person is whose something is.
-func (p *page) person(email, actor string) string { return by(p.People.Name(email), actor) }
+func (p *page) person(email, actor string) string { return withActor(p.People.Name(email), actor) }
 
 // author is person with the address in any case.
-func (p *page) author(email, actor string) string { return by(p.People.Full(email), actor) }
+func (p *page) author(email, actor string) string { return withActor(p.People.Full(email), actor) }
 
-// by says whether an agent acted without a person.
-func by(name, actor string) string {
+// withActor says whether an agent acted without a person.
+func withActor(name, actor string) string {
 	if actor == session.ActorAgent {
 		name += " (agent)"
 	}
@@ -170,7 +170,7 @@ func (p *page) lines(indent, text string) {
 			continue
 		}
 		if empty {
-			p.gap()
+			p.blankLine()
 			empty = false
 		}
 		p.line(indent, indent, p.matched(line)...)
@@ -191,7 +191,7 @@ func (p *page) parts(style style, parts ...string) (out []span) {
 			out[last].text += dot
 			out = append(out, span{text: " "})
 		}
-		out = append(out, whole(style, s))
+		out = append(out, unbroken(style, s))
 	}
 	return out
 }

@@ -9,47 +9,47 @@ import (
 
 // why says which lines were asked about, and which of them no session explains.
 func (p *page) why(w *result.Why) {
-	p.line("", "  ", sayf(bold, "%s:%s", w.Path, lines([]result.Range{{w.From, w.To}})))
+	p.line("", "  ", safef(bold, "%s:%s", w.Path, rangeList([]result.Range{{w.From, w.To}})))
 	p.unexplained(w)
 }
 
 // unexplained are the lines behind which no session is known.
 func (p *page) unexplained(w *result.Why) {
 	if len(w.Uncommitted) > 0 {
-		p.line("", "  ", sayf(plain, "%s: not committed yet", spoken(w.Uncommitted)))
+		p.line("", "  ", safef(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
 		end := span{}
 		if s.Cut {
 			end.text = " or one before it, which this shallow clone lacks"
 		}
-		p.line("", "  ", sayf(plain, "%s: no session is known behind commit ", spoken(s.Ranges)), p.commit(s.Commit), end)
+		p.line("", "  ", safef(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges)), p.commit(s.Commit), end)
 	}
 }
 
-// explains says which lines a session wrote, and which are tied to it by their commit alone: that is a guess, as people write lines, too.
-func explains(h result.Hit) span {
+// explanation says which lines a session wrote, and which are tied to it by their commit alone: that is a guess, as people write lines, too.
+func explanation(h result.Hit) span {
 	e, look := h.Explains, green
 	var out []string
 	if len(e.Exact) > 0 {
-		out = append(out, "wrote "+spoken(e.Exact)+" (compared line by line)")
+		out = append(out, "wrote "+linesInWords(e.Exact)+" (compared line by line)")
 	}
-	if rest := without(e.Ranges, e.Exact); len(rest) > 0 {
+	if rest := subtractRanges(e.Ranges, e.Exact); len(rest) > 0 {
 		guess := "a guess by its commit"
 		if len(e.Exact) == 0 {
 			guess += " (" + h.Tie + ")"
 		}
 		look = yellow
-		out = append(out, guess+": no session is known to have written "+spoken(rest))
+		out = append(out, guess+": no session is known to have written "+linesInWords(rest))
 	}
 	if len(e.Shared) > 0 {
-		out = append(out, lines(e.Shared)+" may be another session's")
+		out = append(out, rangeList(e.Shared)+" may be another session's")
 	}
-	return say(look, strings.Join(out, "; "))
+	return safe(look, strings.Join(out, "; "))
 }
 
-// without are the lines of ranges that others do not hold; both are in order.
-func without(ranges, others []result.Range) (out []result.Range) {
+// subtractRanges are the lines of ranges that others do not hold; both are in order.
+func subtractRanges(ranges, others []result.Range) (out []result.Range) {
 	for _, r := range ranges {
 		for _, o := range others {
 			if o[1] < r[0] || o[0] > r[1] {
@@ -67,16 +67,16 @@ func without(ranges, others []result.Range) (out []result.Range) {
 	return out
 }
 
-// spoken names ranges of lines.
-func spoken(ranges []result.Range) string {
+// linesInWords names ranges of lines.
+func linesInWords(ranges []result.Range) string {
 	if len(ranges) == 1 && ranges[0][0] == ranges[0][1] {
-		return "line " + lines(ranges)
+		return "line " + rangeList(ranges)
 	}
-	return "lines " + lines(ranges)
+	return "lines " + rangeList(ranges)
 }
 
-// lines are ranges of lines: 3, 7-9.
-func lines(ranges []result.Range) string {
+// rangeList are ranges of lines: 3, 7-9.
+func rangeList(ranges []result.Range) string {
 	out := make([]string, len(ranges))
 	for i, r := range ranges {
 		if out[i] = fmt.Sprint(r[0]); r[1] != r[0] {

@@ -121,8 +121,8 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	return out, err
 }
 
-// linesOf are the lines of a file.
-func linesOf(c *worktree.Content, file string) ([]string, error) {
+// linesOfFile are the lines of a file.
+func linesOfFile(c *worktree.Content, file string) ([]string, error) {
 	text, err := blamable(c, file)
 	if err != nil {
 		return nil, err

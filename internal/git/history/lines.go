@@ -23,7 +23,7 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	var texts [2][]byte
 	for i, id := range [2]git.OID{before, now} {
 		var err error
-		if texts[i], err = textOf(r, id); err != nil {
+		if texts[i], err = textBlob(r, id); err != nil {
 			return Lines{}, err
 		}
 	}
@@ -64,7 +64,7 @@ func blobAtMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 	return r.Blob(id)
 }
 
-func textOf(r *git.Repo, id git.OID) ([]byte, error) {
+func textBlob(r *git.Repo, id git.OID) ([]byte, error) {
 	text, err := blobAtMost(r, id, maxLines)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary

@@ -71,7 +71,7 @@ func Text(r *git.Repo, commit git.OID, file string) ([]string, error) {
 	if _, ok := c.CommittedAs(file); !ok {
 		return nil, fmt.Errorf("git: %q in HEAD: %w", file, git.ErrNotFound)
 	}
-	return linesOf(c, file)
+	return linesOfFile(c, file)
 }
 
 // Added are the lines that a patch brings, as numbered in the file after it.

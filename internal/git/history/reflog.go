@@ -104,9 +104,9 @@ func (l *Reflog) parse(text, branch string) {
 		}
 		if from, left := strings.CutPrefix(e.what, "checkout: moving from "); left {
 			from, _, _ = strings.Cut(from, " ")
-			on = l.leave(on, from)
+			on = l.setBranch(on, from)
 		}
-		now := e.act()
+		now := e.madeBy()
 		switch {
 		case now == "":
 		case now == act && now != "commit": // one act of the user's, of which the last counts
@@ -116,11 +116,11 @@ func (l *Reflog) parse(text, branch string) {
 		}
 		act = now
 	}
-	l.leave(on, branch)
+	l.setBranch(on, branch)
 }
 
-// leave says of the commits from one on which branch they are of.
-func (l *Reflog) leave(from int, branch string) (next int) {
+// setBranch says of the commits from one on which branch they are of.
+func (l *Reflog) setBranch(from int, branch string) (next int) {
 	if git.IsOID(branch) {
 		branch = "HEAD"
 	}
@@ -158,8 +158,8 @@ func entryOf(line string) (e logEntry, ok bool) {
 
 func (e logEntry) amends() bool { return strings.HasPrefix(e.what, "commit (amend)") }
 
-// act is what made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
-func (e logEntry) act() string {
+// madeBy is the act that made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
+func (e logEntry) madeBy() string {
 	act, _, _ := strings.Cut(e.what, ":")
 	act, _, _ = strings.Cut(act, " (")
 	switch act {
