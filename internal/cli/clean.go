@@ -16,6 +16,7 @@ import (
 
 type cleanOptions struct {
 	ledger, records bool
+	all             bool
 	shared          bool // the repository has no worktree: people push to it
 }
 
@@ -26,7 +27,7 @@ var errShared = errors.New("--ledger: this repository has no worktree, so its le
 func newCleanCmd(app *App) *cobra.Command {
 	c := &cleanOptions{}
 	cmd := &cobra.Command{
-		Use: "clean [--ledger] [--records]", Short: "remove what init made",
+		Use: "clean [--ledger] [--records]\nclean --all", Short: "remove what init made",
 		Long: `
 Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Former hooks come back, byte for byte.
 
@@ -37,17 +38,33 @@ These stay:
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
+--all cleans every repository that was set up for you, and keeps all ledgers and records.
+
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.ledger, "ledger", false, "also remove the ledger branches; captured sessions that no remote has are lost")
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
+	fs.BoolVar(&c.all, "all", false, "clean every repository that was set up on this machine")
 	return app.runs(cmd, c)
 }
 
-func (c *cleanOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
+func (c *cleanOptions) validate(_ *pflag.FlagSet, args []string) error {
+	if c.all && (c.ledger || c.records) {
+		return errors.New("--ledger and --records remove what can't be made again, and go without --all")
+	}
+	return noArgs(args)
+}
 
 func (c *cleanOptions) run(ctx context.Context, app *App) error {
+	if c.all {
+		return c.runAll(ctx, app)
+	}
+	return c.cleanUp(ctx, app)
+}
+
+// cleanUp cleans the repository that the process runs in.
+func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -82,7 +99,7 @@ func (c *cleanOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	if len(report.Done) > 0 && !c.ledger { // who says --ledger means it
+	if len(report.Done) > 0 && !c.ledger && !app.ofMany { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
 	}
 	if err := c.outputs(ctx, app, w); err != nil {

@@ -35,6 +35,8 @@ type App struct {
 	Terminal bool // whether Stderr is one: only then progress is shown
 	Ends     bool // the process ends behind the command
 
+	ofMany bool // the command runs in one repository after the other: what goes for all is told once
+
 	root   *cobra.Command
 	helped error // what went wrong as help was printed
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,19 +29,27 @@ type initOptions struct {
 	brief  setup.Brief
 	point  bool
 	from   []string
+
+	all, dryRun bool
+	dirs        []string // with all
+	exclude     excluded
+	imported    int // sessions
 }
 
 // newInitCmd sets a repository up: `git rekal init`.
 func newInitCmd(app *App) *cobra.Command {
 	c := &initOptions{}
 	cmd := &cobra.Command{
-		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", Short: "set up, import sessions",
+		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…", Short: "set up, import sessions",
 		Long: `
 Sets the repository up: the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. git ignores caches and
 skill through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
 along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
 
 All worktrees share hooks and caches. A worktree has the skill if init was run there.
+
+--all does so in every repository below DIR, and tells in a line what it did there; --dry-run only names them. It looks into no hidden folder and no
+node_modules. It sends nothing, and agrees to no remote. Which repositories are set up for you stands in ~/.config/git-rekal/repositories.
 
 --from names a former folder of the repository. Sessions from there are imported, too.
 
@@ -61,6 +70,10 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
+	fs.BoolVar(&c.all, "all", false, "set up every repository below `DIR`…")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "with --all: only say what would be done")
+	fs.StringArrayVar(&c.exclude.paths, "exclude", nil, "with --all: leave out folders whose path, or its end, fits `GLOB`")
+	fs.StringArrayVar(&c.exclude.remotes, "exclude-remote", nil, "with --all: leave out repositories with a remote whose URL fits `GLOB`")
 	return app.runs(cmd, c)
 }
 
@@ -81,9 +94,35 @@ func (c *initOptions) tell(moments string) error {
 	return nil
 }
 
-func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
+func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error {
+	switch {
+	case !c.all && (c.dryRun || len(c.exclude.paths)+len(c.exclude.remotes) > 0):
+		return errors.New("--dry-run, --exclude and --exclude-remote go with --all")
+	case !c.all:
+		return noArgs(args)
+	case len(args) == 0:
+		return errors.New("--all needs the folder below which the repositories are")
+	case c.remote != "" || len(c.from) > 0:
+		return errors.New("--remote and --from say something of one repository, and go without --all")
+	}
+	for _, glob := range c.exclude.paths {
+		if _, err := path.Match(glob, ""); err != nil {
+			return fmt.Errorf("--exclude %q: is no glob", glob)
+		}
+	}
+	c.dirs = args
+	return nil
+}
 
 func (c *initOptions) run(ctx context.Context, app *App) error {
+	if c.all {
+		return c.runAll(ctx, app)
+	}
+	return c.setUp(ctx, app)
+}
+
+// setUp sets up the repository that the process runs in.
+func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -130,13 +169,13 @@ func (c *initOptions) run(ctx context.Context, app *App) error {
 	if err := cmp.Or(err, c.importSessions(ctx, app, w, author)); err != nil {
 		return err
 	}
-	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
+	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 && !app.ofMany {
 		report.Hints = append(report.Hints, unshared(author))
 	}
 	if len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
-	if first { // later it is no news, and doctor tells what is about to go
+	if first && !app.ofMany { // later it is no news, and doctor tells what is about to go
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
 	}
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
@@ -251,7 +290,7 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 		return err
 	}
 	app.report(out)
-	if out.Sessions > 0 {
+	if c.imported = out.Sessions; out.Sessions > 0 {
 		app.tell("imported %s%s", counted(out), tied(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
 			app.tell("    %s: %s", agent, session.Count(out.Agents[agent], "session"))

@@ -83,6 +83,15 @@ func (m *meter) end() {
 	m.app.Stderr = m.out
 }
 
+// clear takes the line away until it is written the next time.
+func (m *meter) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.out != nil {
+		m.line("")
+	}
+}
+
 // Write writes something else.
 func (m *meter) Write(p []byte) (int, error) {
 	m.mu.Lock()

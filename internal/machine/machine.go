@@ -93,6 +93,19 @@ func (m Machine) Remove(ctx context.Context, path string) error {
 	})
 }
 
+// ForgetMissing takes off the list what is not there any more, and names it.
+func (m Machine) ForgetMissing(ctx context.Context) (gone []string, err error) {
+	all, err := m.listed()
+	here, err2 := m.Repositories()
+	gone = slices.DeleteFunc(all, func(path string) bool { return slices.Contains(here, path) })
+	if err = errors.Join(err, err2); err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	return gone, m.change(ctx, func(all []string) []string {
+		return slices.DeleteFunc(all, func(path string) bool { return slices.Contains(gone, path) })
+	})
+}
+
 // change rewrites the list while nobody else does.
 func (m Machine) change(ctx context.Context, edit func([]string) []string) error {
 	held, err := m.hold(ctx)

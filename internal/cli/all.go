@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/machine"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// inEach runs a command in one repository after the other, and tells in a line what it did there, under one progress bar. What fails in one of
+// them stops no other: its line is on stderr.
+func (app *App) inEach(ctx context.Context, doing string, repos []string, do func(context.Context, *App) (did string, err error)) error {
+	shown := app.meter(doing)
+	defer shown.end()
+	failed := 0
+	for i, repo := range repos {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%s: stopped before %q, after %d of %d; run it again: %w", doing, repo, i, len(repos), err)
+		}
+		var heard bytes.Buffer
+		did, err := do(ctx, app.within(repo, &heard))
+		shown.clear()
+		for line := range strings.Lines(heard.String()) {
+			rest, first := strings.CutPrefix(line, said)
+			if first {
+				rest = said + repo + ": " + rest
+			}
+			fmt.Fprint(app.Stderr, rest)
+		}
+		if err != nil {
+			failed++
+			app.say(fmt.Sprintf("%s: failed: %s", repo, explain(err)))
+		} else {
+			app.tell("%s: %s", repo, did)
+		}
+		shown.step(i+1, len(repos))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d repositories failed, see above; when that is mended, run it again", doing, failed, len(repos))
+	}
+	return nil
+}
+
+// within is the program as it would run in a repository, where nobody watches. What it says is heard.
+func (app *App) within(repo string, heard *bytes.Buffer) *App {
+	in := *app
+	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.ofMany = repo, false, new(bytes.Buffer), heard, true
+	in.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_DIR=") || strings.HasPrefix(v, "GIT_WORK_TREE=") || strings.HasPrefix(v, "GIT_INDEX_FILE=") || strings.HasPrefix(v, "GIT_PREFIX=")
+	})
+	in.Warn = func(err error) { in.say(told(err)) }
+	return &in
+}
+
+// did is whether a command said that it did something.
+func (app *App) did() bool {
+	out, ok := app.Stdout.(*bytes.Buffer)
+	return ok && out.Len() > 0
+}
+
+// excluded is what init --all leaves out.
+type excluded struct{ paths, remotes []string }
+
+// path reports whether a glob fits a folder: its whole path, or the end of it from a slash on.
+func (e excluded) path(dir string) bool {
+	return slices.ContainsFunc(e.paths, func(glob string) bool {
+		for tail := filepath.ToSlash(dir); ; {
+			if ok, _ := path.Match(strings.TrimSuffix(glob, "/"), tail); ok {
+				return true
+			}
+			_, rest, more := strings.Cut(tail, "/")
+			if !more {
+				return false
+			}
+			tail = rest
+		}
+	})
+}
+
+// remote is the URL of a remote that a glob fits, in which "*" stands for anything; "" for none.
+func (e excluded) remote(c config.Config) string {
+	for _, glob := range e.remotes {
+		whole := "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)) + "$"
+		for _, name := range c.Remotes {
+			urls := append(slices.Clone(c.Git["remote."+name+".url"]), c.Git["remote."+name+".pushurl"]...)
+			for _, url := range urls {
+				if ok, _ := regexp.MatchString(whole, config.Plain(url)); ok {
+					return config.Plain(url)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// target is a repository that init --all found, and why it is left alone; "" where it is not.
+type target struct {
+	dir, skip string
+	ready     bool
+	err       error
+}
+
+// targets are the repositories below some folders. Of several worktrees of one, the first sets it up.
+func (app *App) targets(ctx context.Context, dirs []string, out excluded) ([]target, error) {
+	var all []target
+	first := map[string]string{}
+	for _, dir := range dirs {
+		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), out.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			t := app.target(ctx, f, out, first)
+			if !slices.ContainsFunc(all, func(had target) bool { return had.dir == t.dir }) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (app *App) target(ctx context.Context, f machine.Found, out excluded, first map[string]string) target {
+	t := target{dir: f.Path, err: f.Err}
+	if f.Bare {
+		t.skip = "bare: nothing is captured without a worktree"
+	}
+	if t.err != nil || t.skip != "" {
+		return t
+	}
+	w, err := workspace.Open(ctx, app.within(f.Path, new(bytes.Buffer)).Process)
+	if err != nil {
+		t.err = err
+		return t
+	}
+	defer w.Close()
+	conf, err := w.Settings()
+	if err != nil {
+		t.err = err
+		return t
+	}
+	t.ready = w.Ready() == nil
+	url, root := out.remote(conf), w.Root()
+	switch sharer := first[root]; {
+	case url != "":
+		t.skip = "excluded, because of the remote " + url
+	case sharer != "" && sharer != f.Path:
+		t.skip = "a worktree of " + sharer + `, which shares its set-up; "git rekal init" there adds the skill`
+	default:
+		first[root] = f.Path
+	}
+	return t
+}
+
+// runAll sets up all repositories below some folders.
+func (c *initOptions) runAll(ctx context.Context, app *App) error {
+	all, err := app.targets(ctx, c.dirs, c.exclude)
+	if err != nil {
+		return err
+	}
+	var repos []string
+	var unread []error
+	for _, t := range all {
+		switch {
+		case t.err != nil:
+			unread = append(unread, t.err)
+			app.say(fmt.Sprintf("%s: not looked at: %s", t.dir, explain(t.err)))
+		case t.skip != "":
+			app.tell("%s: left out: %s", t.dir, t.skip)
+		case c.dryRun && t.ready:
+			app.tell("%s: is set up", t.dir)
+		case c.dryRun:
+			app.tell("%s: would be set up", t.dir)
+		default:
+			repos = append(repos, t.dir)
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("no repository is below %s", strings.Join(c.dirs, ", "))
+	}
+	err = app.inEach(ctx, "setting up", repos, func(ctx context.Context, in *App) (string, error) {
+		one := *c
+		err := one.setUp(ctx, in)
+		switch {
+		case err == nil && !in.did():
+			return "was set up already", nil
+		case one.imported > 0:
+			return "set up, imported " + session.Count(one.imported, "session"), err
+		}
+		return "set up", err
+	})
+	if len(repos) > 0 && ctx.Err() == nil {
+		app.hint(`nothing is sent anywhere before you run "git rekal sync" or "git rekal push" in a repository; "git rekal clean --all" undoes all of this`)
+	}
+	if len(unread) > 0 {
+		err = errors.Join(err, fmt.Errorf("%s could not be looked at, see above", session.Count(len(unread), "folder")))
+	}
+	return err
+}
+
+// runAll takes init back in all repositories that were set up on this machine.
+func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
+	repos, err := app.Machine().Repositories()
+	if err != nil {
+		return err
+	}
+	err = app.inEach(ctx, "cleaning", repos, func(ctx context.Context, in *App) (string, error) {
+		one := *c
+		if err := one.cleanUp(ctx, in); err != nil {
+			return "", err
+		}
+		return "cleaned; its ledger stays", nil
+	})
+	gone, missing := app.Machine().ForgetMissing(ctx)
+	for _, repo := range gone {
+		app.tell("%s: is not there any more, and not on the list", repo)
+	}
+	return errors.Join(err, missing)
+}
