@@ -18,10 +18,10 @@ func detectors() []detector {
 		{"generic-command", slices.Sorted(maps.Keys(tools)), command(tools)},
 		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, piped},
 		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printed},
-		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "sess=", "sid="}, cookies},
+		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "session=", "sess=", "sid="}, cookies},
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
 		{"shared-signature", []string{"sig=", "signature="}, signature},
-		{"private-key", []string{"private key", "private-lines:", "ls0tls1crudjti"}, privateKey},
+		{"private-key", []string{"private key", "openvpn static key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
 		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
@@ -82,11 +82,11 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	return lo, end
 }
 
-// inLongRun reports whether what begins at i stands within a run of base64, as images are written: it begins so by chance.
+// inLongRun reports whether what begins at i stands within a run of base64, as images are written, perhaps in lines: it begins so by chance.
 func inLongRun(t string, i int) bool {
 	const least = 80
 	from := i
-	for from > 0 && i-from < least && (inBase64(t[from-1]) || t[from-1] == '-' || t[from-1] == '_') {
+	for from > 0 && i-from < least && (inBase64(t[from-1]) || strings.IndexByte("-_\n", t[from-1]) >= 0) {
 		from--
 	}
 	return i-from >= least
@@ -210,7 +210,7 @@ func cookies(s *scanner, at window) {
 	if header {
 		s.cookie = end
 	}
-	for i := at.hi; i < end; {
+	for i := at.hi - len("="); i < end; {
 		n := strings.IndexAny(s.t[i:end], "=\t:,")
 		if n < 0 {
 			return

@@ -242,9 +242,9 @@ func prefixedSum(v string) bool {
 	return n > 0 && n+8 < len(v) && isSumForm(v[n+1:]) && letters(v[:1])
 }
 
-// isPIN reports whether v is a number of four to eight digits.
+// isPIN reports whether v is a number of four to eight digits, perhaps with spaces or hyphens.
 func isPIN(v string) bool {
-	v = strings.TrimSuffix(v, "#")
+	v = strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSuffix(v, "#"))
 	return len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digitSet) == ""
 }
 

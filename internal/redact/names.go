@@ -35,7 +35,7 @@ type name struct {
 // englishNames are the keywords of english.
 func englishNames() []string {
 	return []string{
-		"pass", "session", "pin", "puk", "otp", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key",
+		"pass", "session", "pin", "puk", "otp", "2fa", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key",
 		"identified by", "identified with", "securestring", " pat", "_pat", "code", "ssid", "wif",
 	}
 }
@@ -117,7 +117,7 @@ func meant(word, t string, i int, glued, upper bool) (k kind, weak, ok bool) {
 		return token, false, true
 	case "token", "tokens":
 		return token, false, !slices.Contains(countsTokens, wordBefore(t, i))
-	case "pin", "otp", "totp", "puk", "pincode":
+	case "pin", "otp", "totp", "puk", "pincode", "2fa":
 		return numeral, true, true
 	case "code", "codes":
 		return numeral, true, slices.Contains(ofCodes, wordBefore(t, i))
@@ -145,7 +145,7 @@ func meant(word, t string, i int, glued, upper bool) (k kind, weak, ok bool) {
 // What stands before "token", "code" and "key".
 var (
 	countsTokens = strings.Fields("page next continuation cancellation sync prompt completion max min total input output cached reasoning last design color num")                                                                    //nolint:gochecknoglobals // read-only
-	ofCodes      = strings.Fields("verification backup recovery security access door alarm sms time login auth 2fa fa mfa unlock pairing gate entry reset")                                                                          //nolint:gochecknoglobals // read-only
+	ofCodes      = strings.Fields("verification confirmation pin backup recovery security access door alarm sms time login auth 2fa fa mfa unlock pairing gate entry reset")                                                         //nolint:gochecknoglobals // read-only
 	ofKeys       = strings.Fields("api access account secret private signing encryption master auth deploy license licence shared hmac jwt app server service")                                                                      //nolint:gochecknoglobals // read-only
 	ofLookups    = strings.Fields("public recv primary foreign cache restore sort partition index row hash group object map storage query idempotency unique lookup s metric site dedup dedupe routing host trusted composite join") //nolint:gochecknoglobals // read-only
 )
@@ -181,7 +181,9 @@ var aboutSecrets = setOf( //nolint:gochecknoglobals // read-only
 // foreignName is the name of a secret in one of the tongues, with its endings.
 func foreignName(t string, at window) (name, bool) {
 	n := name{lo: at.lo, end: at.hi, at: at, foreign: true, phrase: forPhrase.MatchString(t[at.lo:at.hi])}
-	if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
+	if forCode.MatchString(t[at.lo:at.hi]) {
+		n.kind = numeral
+	} else if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
 		n.kind = token
 	}
 	capitals := strings.ToUpper(t[at.lo:at.hi]) == t[at.lo:at.hi] // of any script
@@ -202,6 +204,7 @@ func foreignName(t string, at window) (name, bool) {
 const maxEnding = 8
 
 var (
+	forCode = lazy.Expr(`(?i)(?:sicherheits|bestätigungs|einmal|prüf|verificatie)code|^c[oó]d(?:e|igo|ice) d|kod|код|验证码|驗證碼|認証コード|確認コード|번호$`)
 	// forToken is a name that is not a password's, but for forWifi, a key that people think up; forPhrase one for several words.
 	forToken  = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
 	forWifi   = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)

@@ -144,8 +144,11 @@ func belongs(v, rest string, n int) bool {
 	if l := lookOf(v, false); l >= odd || l == marked && twoDigits(v) {
 		return true
 	}
-	if mixed(v) && mixed(piece) { // "Nutmeg3&Clove12"
+	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
 		return true
+	}
+	if len(v) < 4 && !hasUpper(v+piece) { // "u1,v22"
+		return false
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
 	return !names && hasDigit(v+piece) && (rest[0] != ',' || lookOf(v+piece, false) >= odd && lower(v+piece) != v+piece)

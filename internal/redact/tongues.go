@@ -15,6 +15,8 @@ import (
 func tongues() []string {
 	return []string{
 		"passwrod", "pasword", "passowrd", // English
+		"sicherheitscode", "bestätigungscode", "einmalcode", "prüfcode", "verificatiecode", "code de vérification", "code de confirmation", "código de verificación", "código de confirmación", // codes
+		"código de verificação", "codice di verifica", "kod weryfikacyjny", "doğrulama kodu", "код подтверждения", "проверочный код", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "인증 번호",
 		"wifi key", "wi-fi key", "wlan key", "wpa key", "wlan-schlüssel", "wifi-schlüssel", "netzwerkschlüssel", "wifi-sleutel", "passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
 		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North

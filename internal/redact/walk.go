@@ -54,17 +54,18 @@ func named(find func(t string, at window) (name, bool)) func(s *scanner, at wind
 			}
 		}
 		if lo < hi {
-			s.foundAndAlike(lo, hi, n)
+			s.foundAll(lo, hi, n)
 		}
 	}
 }
 
-// foundAndAlike notes a value, and those of its form that are listed with it, such as codes.
-func (s *scanner) foundAndAlike(lo, hi int, n name) {
+// foundAll notes a value, and those that follow it: of its form, such as codes, in the list of a name of several, and what it was changed to.
+func (s *scanner) foundAll(lo, hi int, n name) {
 	rule := "generic-secret"
 	if n.kind == occasion {
 		rule = "generic-login"
 	}
+	several := n.end > n.lo && lowerByte(s.t[n.end-1]) == 's'
 	for range maxRows {
 		s.found(lo, hi, rule, n.at)
 		next := skip(s.t, hi, " ,;&\"'`")
@@ -74,13 +75,24 @@ func (s *scanner) foundAndAlike(lo, hi int, n name) {
 				next = end + 2
 			}
 		}
+		if m := changed.FindString(s.t[hi:min(len(s.t), hi+40)]); m != "" {
+			next, several = hi+len(m), true
+		} else if strings.HasPrefix(s.t[next:], "and ") {
+			next += len("and ")
+		}
 		a, b := s.bare(next)
-		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) || !alike(s.t[lo:hi], s.t[a:b]) {
+		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
+			return
+		}
+		if v := s.t[a:b]; !alike(s.t[lo:hi], v) && !(several && lookOf(v, true) >= max(least[n.kind][given], marked) && !isKey(s.t[b:])) {
 			return
 		}
 		lo, hi = a, b
 	}
 }
+
+// changed stands between a value and the one that took its place.
+var changed = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(?: the)?(?: new)?(?: value)?:?[ \"'`]*")
 
 // alike reports whether two values are of one form: about as long, with the same signs in the same places, and digits.
 func alike(a, b string) bool {
@@ -150,7 +162,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return 0, 0, !w.sign(k)
 	}
 	switch {
-	case c == '\n' && (w.depth == 0 || w.i == 0 || strings.IndexByte("(,", w.t[w.i-1]) < 0):
+	case c == '\n' && w.t[w.i-1] != '[' && (w.depth == 0 || strings.IndexByte("(,", w.t[w.i-1]) < 0):
 		return w.newline()
 	case c == '<':
 		k := skipTags(w.t, w.i)
@@ -284,6 +296,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 	if n := userBefore(w.t[lo:hi]); n < hi-lo {
 		lo += n
 	}
+	if w.kind == numeral {
+		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
+	}
 	t := w.tie
 	switch {
 	case t == given && w.tight:
@@ -304,6 +319,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 	w.skipWord(v)
 	return 0, 0, false
 }
+
+// spacedPIN is a number as messages and cards write it.
+var spacedPIN = lazy.Expr(`^(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d(?:[ -]\d\d){1,3}|\d(?: \d){3,7})\b`)
 
 // skipWord passes a word, which ties or loosens.
 func (w *walk) skipWord(v string) {
