@@ -35,7 +35,7 @@ const (
 )
 
 // Agents are the agents whose hooks are answered, by their names as a source.
-func Agents() []string { return []string{"claude-code", "codex", "gemini-cli", copilot} }
+func Agents() []string { return []string{"claude-code", "codex", "gemini-cli", copilot, "qwen-code", "droid"} }
 
 // copilot is the one whose hooks answer in another form.
 const copilot = "copilot-cli"

@@ -25,7 +25,7 @@ func newStatsCmd(app *App) *cobra.Command {
 		Use: "stats [--by WHAT] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions' tokens",
 		Long: `
 Sums up what requests to language models took, as the agents' own transcripts count them; nothing is estimated. Input is what was
-neither read from a cache nor written to one, output includes what the model thought. Agents that count nothing: cursor, droid,
+neither read from a cache nor written to one, output includes what the model thought. Nothing is counted of cursor, droid and
 continue. Older versions of copilot-cli count the output only.
 
 By commit, a request belongs to the next commit whose lines or files are its session's; by folder, to that of the first file that was

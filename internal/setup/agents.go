@@ -22,7 +22,7 @@ type agentFile struct {
 type hookFormat struct {
 	comments      bool   // the agent takes comments, and a comma behind the last member
 	startMatcher  string // of SessionStart; "" where the agent matches nothing there
-	prompt        string // the event of a prompt
+	prompt        string // the event of a prompt; "" where the agent takes no context there
 	edit          string // the matcher of PreToolUse for edits; "" where the agent takes no context there
 	timeout       int    // in the agent's unit
 	trustHint     string // what a user of this agent has to know
@@ -59,7 +59,12 @@ func agentFiles() []agentFile {
 		{path: ".github/hooks/git-rekal.json", agent: "copilot-cli", hooks: &hookFormat{prompt: "UserPromptSubmit", timeout: 5}},
 		{path: "opencode.json", agent: "opencode", signs: []string{"opencode.json", ".opencode"}, server: opencode},
 		{path: "opencode.jsonc", signs: []string{"opencode.jsonc"}, server: opencode},
-		{path: ".qwen/settings.json", agent: "qwen-code", signs: []string{".qwen"}, server: jsonServer("mcpServers", true, command, args)},
+		{
+			path: ".qwen/settings.json", agent: "qwen-code", signs: []string{".qwen"},
+			server: jsonServer("mcpServers", true, command, args),
+			hooks:  &hookFormat{comments: true, startMatcher: begins, prompt: "UserPromptSubmit", timeout: 5},
+		},
+		{path: ".factory/settings.json", agent: "droid", hooks: &hookFormat{timeout: 5}},
 		{path: ".factory/mcp.json", agent: "droid", signs: []string{".factory"}, server: jsonServer("mcpServers", true, stdio, command, args)},
 		{path: "kilo.json", agent: "kilo", signs: []string{"kilo.json", ".kilo"}, server: opencode},
 		{path: ".vscode/mcp.json", signs: []string{".vscode"}, server: jsonServer("servers", true, stdio, command, args)},
@@ -126,7 +131,7 @@ func (f agentFile) hookAddition(b Brief) addition {
 	if b.Edits && f.hooks.edit != "" { // each goes before the others, so the last one comes first
 		hook("PreToolUse", f.hooks.edit)
 	}
-	if b.Prompts {
+	if b.Prompts && f.hooks.prompt != "" {
 		hook(f.hooks.prompt, "")
 	}
 	if b.Start {

@@ -137,7 +137,7 @@ func TestBriefForEach(t *testing.T) {
 	}
 	l.Brief = setup.Brief{Start: true}
 	install(t, l)
-	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli"}, setup.Briefed(l.WorkTree))
+	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}, setup.Briefed(l.WorkTree))
 	remove(t, l)
 	harness.Equal(t, "tree after clean", before, r.snapshot())
 }

@@ -265,7 +265,7 @@ func qwenSample() sample {
 		model: "qwen3-coder",
 		opt:   transcript.Options{File: transcript.File{NativeID: "s1"}, Roots: []string{root}},
 		lines: []string{
-			rec(1, "user", `"provenance":"real_user",`+parts("user", `{"text":"fix the \"cart\" ümläut"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}`)),
+			rec(1, "user", `"provenance":"real_user",`+parts("user", `{"text":"fix the \"cart\" ümläut"},{"text":"<qwen:user-prompt-submit-context>\nsaid a hook\n</qwen:user-prompt-submit-context>"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}`)),
 			rec(1, "user", `"provenance":"system","subtype":"notification",`+parts("user", `{"text":"a helper is done"}`)),
 			`not a record`,
 			rec(2, "system", `"provenance":"system","subtype":"ui_telemetry","systemPayload":{}`),

@@ -109,7 +109,11 @@ func geminiTyped(parts gjson.Result) string {
 		kept = append(kept, s)
 		return true
 	})
-	s := strings.TrimSpace(session.WithoutElement(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
+	s := strings.Join(kept, "")
+	for _, tag := range [...]string{"hook_context", "qwen:user-prompt-submit-context"} { // what hooks say stands in the prompt's own text
+		s = session.WithoutElement(s, tag)
+	}
+	s = strings.TrimSpace(s)
 	if beginsWithAny(s, "/", "?") {
 		return ""
 	}

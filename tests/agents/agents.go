@@ -19,6 +19,7 @@ type program struct {
 	by     func(id, prompt string) []string
 	hooks  bool // the git that it runs runs hooks, which find its session
 	told   bool // a hook tells it of what was before
+	starts bool // but only as it starts
 	shell  bool // it knows no MCP servers: it asks in its shell
 	late   bool // it writes a session when its turn is over: behind the hook, which makes no checkpoint then
 }
@@ -120,7 +121,7 @@ func programs() []program {
 			by:     func(id, p string) []string { return []string{"run", "--auto", "--session", id, p} },
 		},
 		{
-			name: "droid", bin: "droid", folder: ".factory", speak: droidTools, hooks: true,
+			name: "droid", bin: "droid", folder: ".factory", speak: droidTools, hooks: true, told: true, starts: true,
 			env: func(string) []string {
 				return []string{"FACTORY_API_KEY=fk-none", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "NO_COLOR=1"}
 			},
@@ -141,7 +142,7 @@ func programs() []program {
 			resume: func(p string) []string { return []string{"--auto", "--resume", "-p", p} },
 		},
 		{
-			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true,
+			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true, told: true,
 			env: func(url string) []string {
 				return []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted", "NO_COLOR=1"}
 			},

@@ -223,14 +223,18 @@ func (s *stage) briefed() (string, error) {
 	if !told {
 		return saw + ", takes none", nil
 	}
-	if _, err := s.asks(s.repo, s.resume, turn{prompt: "And what is not?", word: "All else."}); err != nil {
-		return "", err
+	if s.resume != nil {
+		if _, err := s.asks(s.repo, s.resume, turn{prompt: "And what is not?", word: "All else."}); err != nil {
+			return "", err
+		}
+		if n := s.model.times(last); n != 1 {
+			return "", fmt.Errorf("resumed, it has been told of the last session %d times, want 1", n)
+		}
 	}
-	if n := s.model.times(last); n != 1 {
-		return "", fmt.Errorf("resumed, it has been told of the last session %d times, want 1", n)
-	}
-	if err := s.pointedOut(); err != nil {
-		return "", err
+	if !s.starts {
+		if err := s.pointedOut(); err != nil {
+			return "", err
+		}
 	}
 	if err := s.caught(); err != nil {
 		return "", err
