@@ -31,6 +31,7 @@ func TestWriteCommit(t *testing.T) {
 	p.Fsck("r")
 
 	harness.Equal(t, "tree", "seg/1/a\nseg/1/b\nseg/3/d", p.Git("r", "ls-tree", "-r", "--name-only", string(second)))
+	harness.Equal(t, "no folder without files", "seg/1\nseg/3", p.Git("r", "ls-tree", "--name-only", string(second), "seg/"))
 	harness.Equal(t, "kept", "a", p.Git("r", "cat-file", "-p", string(second)+":seg/1/a"))
 	harness.Equal(t, "replaced", "B", p.Git("r", "cat-file", "-p", string(second)+":seg/1/b"))
 	harness.Equal(t, "the first, as git reads it", "Ä <ä@example.com> 1800000000 +0130|first",

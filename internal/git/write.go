@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,24 +80,27 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	root := dir{}
-	for path, content := range d.Files {
-		blob, err := r.write(kindBlob, content)
-		if err != nil {
-			return "", fmt.Errorf("git: write %s: %w", path, err)
-		}
-		root.put(strings.Split(path, "/"), blob)
+	files := maps.Clone(d.Blobs)
+	if files == nil {
+		files = map[string]OID{}
 	}
-	for path, id := range d.Blobs {
+	for _, id := range files {
 		if err := r.requireObject(id, kindBlob); err != nil {
 			return "", err
 		}
-		root.put(strings.Split(path, "/"), id)
+	}
+	for path, content := range d.Files {
+		if files[path], err = r.write(kindBlob, content); err != nil {
+			return "", fmt.Errorf("git: write %s: %w", path, err)
+		}
 	}
 	for _, path := range d.Remove {
-		root.put(strings.Split(path, "/"), "")
+		files[path] = ""
 	}
-	tree, err := r.writeTree(d.Base, root)
+	tree, err := r.writeTree(d.Base, files)
+	if err == nil && tree == "" {
+		tree, err = r.write(kindTree, nil)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -146,99 +150,56 @@ func (s Signature) header() (string, error) {
 // isTrimmedFromNames is what git takes off the ends of names.
 func isTrimmedFromNames(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;<>"\'`, c) }
 
-// dir is one level of changed paths: a name maps to a blob, to "" (removed), or to a
-// deeper dir.
-type dir map[string]any
-
-func (d dir) put(parts []string, blob OID) {
-	if len(parts) == 1 {
-		d[parts[0]] = blob
-		return
-	}
-	sub, ok := d[parts[0]].(dir)
-	if !ok {
-		sub = dir{}
-		d[parts[0]] = sub
-	}
-	sub.put(parts[1:], blob)
-}
-
-// adds reports whether a blob is to be put anywhere below.
-func (d dir) adds() bool {
-	for _, v := range d {
-		switch v := v.(type) {
-		case dir:
-			if v.adds() {
-				return true
-			}
-		case OID:
-			if v != "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// writeTree writes the tree that a base becomes.
-func (r *Repo) writeTree(base OID, d dir) (OID, error) {
-	var all []TreeEntry
-	old := map[string]TreeEntry{}
+// writeTree writes the tree that a base becomes when files are put at paths, or with "" are taken away; "" for a tree that holds nothing.
+func (r *Repo) writeTree(base OID, files map[string]OID) (OID, error) {
+	all, below := map[string]TreeEntry{}, map[string]map[string]OID{}
 	for e, err := range r.Tree(base) {
 		if err != nil {
 			return "", err
 		}
-		if _, changes := d[e.Name]; changes {
-			old[e.Name] = e
-		} else {
-			all = append(all, e)
-		}
+		all[e.Name] = e
 	}
-	for name, v := range d {
-		e, err := r.changed(name, old[name], v)
+	for path, id := range files {
+		name, rest, deeper := strings.Cut(path, "/")
+		if id != "" && !isFileName(name) {
+			return "", fmt.Errorf("git: tree entry %q: %w", name, ErrMalformed)
+		}
+		if !deeper {
+			all[name] = newEntry(modeFile, name, id)
+			continue
+		}
+		if below[name] == nil {
+			below[name] = map[string]OID{}
+		}
+		below[name][rest] = id
+	}
+	for name, files := range below {
+		folder := OID("")
+		if all[name].IsDir() {
+			folder = all[name].ID()
+		}
+		tree, err := r.writeTree(folder, files)
 		if err != nil {
 			return "", err
 		}
-		if e.oid != "" {
-			all = append(all, e)
+		if tree != "" || folder != "" { // else there is nothing to take away
+			all[name] = newEntry(modeDir, name, tree)
 		}
 	}
-	slices.SortFunc(all, compareEntries)
 	var raw strings.Builder
-	for _, e := range all {
-		raw.WriteString(e.String())
+	for _, e := range slices.SortedFunc(maps.Values(all), compareEntries) {
+		if e.oid != "" {
+			raw.WriteString(e.String())
+		}
+	}
+	if raw.Len() == 0 {
+		return "", nil
 	}
 	id, err := r.write(kindTree, []byte(raw.String()))
 	if err != nil {
 		return "", fmt.Errorf("git: write tree: %w", err)
 	}
 	return id, nil
-}
-
-// changed is the entry that stands in the place of an old one; the zero entry for none.
-func (r *Repo) changed(name string, old TreeEntry, to any) (TreeEntry, error) {
-	mode, id := modeFile, OID("")
-	switch to := to.(type) {
-	case OID:
-		id = to
-	case dir:
-		var base OID
-		if old.IsDir() {
-			base = old.ID()
-		}
-		if base == "" && !to.adds() {
-			return old, nil
-		}
-		tree, err := r.writeTree(base, to)
-		if err != nil {
-			return TreeEntry{}, err
-		}
-		mode, id = modeDir, tree
-	}
-	if id != "" && !isFileName(name) {
-		return TreeEntry{}, fmt.Errorf("git: tree entry %q: %w", name, ErrMalformed)
-	}
-	return newEntry(mode, name, id), nil
 }
 
 // isFileName reports whether a file in a working tree may have a name.
