@@ -27,6 +27,7 @@ var (
 	errCorrupt = errors.New("database is damaged")
 	errSchema  = errors.New("database has another schema")
 	errLocked  = errors.New("database is in use by another process")
+	errBehind  = errors.New("database is of another state of the index")
 )
 
 // DB is one open database file. Close it.
@@ -58,15 +59,15 @@ const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
 // fileHeaders is how many bytes stand before the blocks of a file.
 const fileHeaders = 3 * 4096
 
-// open opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt or
-// errSchema where the cause is one of those.
-func open(ctx context.Context, path string, schema schema) (*DB, error) {
+// open opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt,
+// errSchema, or errBehind for a file that was made in another state, where the cause is one of those.
+func open(ctx context.Context, path, state string) (*DB, error) {
 	file, err := os.Open(path) // what the operating system has to say, in its own words, before DuckDB does
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
 	defer file.Close() // nothing was written
-	return connect(path, toRead, "READ_ONLY", func(d *DB) error { return d.check(ctx, path, schema) })
+	return connect(path, toRead, "READ_ONLY", func(d *DB) error { return d.check(ctx, path, state) })
 }
 
 // create makes a database file at a path where none is.
@@ -78,9 +79,7 @@ func create(ctx context.Context, path string, schema schema) (*DB, error) {
 		if err := os.Chmod(path, 0o600); err != nil {
 			return err
 		}
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf(
-			"BEGIN; %s; CREATE TABLE meta (kind VARCHAR NOT NULL, version INTEGER NOT NULL); INSERT INTO meta VALUES ('%s', %d); COMMIT",
-			schema.ddl, schema.kind, schema.version))
+		_, err := d.sql.ExecContext(ctx, "BEGIN; "+schema.ddl+"; COMMIT")
 		return classify(err)
 	})
 }
@@ -129,12 +128,15 @@ const spillPrefix = "tmp."
 // escapeQuotes is text for a string literal.
 func escapeQuotes(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
-// check compares the schema of a file.
-func (d *DB) check(ctx context.Context, path string, schema schema) error {
-	var kind string
-	var version int
+// stateTable is the table whose comment says in which state the file was made: no row of any table, which are the same however the index grew.
+const stateTable = "ledger_cursor"
+
+// check compares the state in which a file was made, and its length.
+func (d *DB) check(ctx context.Context, path, state string) error {
+	var have sql.NullString
 	var blocks int64
-	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
+	err := d.sql.QueryRowContext(ctx, "SELECT comment, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+
+		"') FROM duckdb_tables() WHERE table_name = '"+stateTable+"'").Scan(&have, &blocks)
 	if err != nil {
 		return classify(err)
 	}
@@ -147,8 +149,8 @@ func (d *DB) check(ctx context.Context, path string, schema schema) error {
 	if info.Size() < fileHeaders+blocks {
 		return fmt.Errorf("%w: it has %d bytes of %d", errCorrupt, info.Size(), fileHeaders+blocks)
 	}
-	if kind != schema.kind || version != schema.version {
-		return fmt.Errorf("%w: %s version %d, not %s version %d", errSchema, kind, version, schema.kind, schema.version)
+	if have.String != state {
+		return errBehind
 	}
 	return nil
 }
@@ -158,7 +160,7 @@ func classify(err error) error {
 	var e *duckdb.Error
 	if !errors.As(err, &e) {
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%w: it has no version", errSchema)
+			return fmt.Errorf("%w: it has no state", errSchema)
 		}
 		return err
 	}

@@ -8,11 +8,9 @@ import (
 
 // schema is what a database file must hold.
 type schema struct {
-	kind    string // stored in the file
-	version int    // stored in the file; another one is errSchema
-	ddl     string // statements that create the tables, separated by semicolons
-	tables  []table
-	then    string // statements that fill what is derived
+	ddl    string // statements that create the tables, separated by semicolons
+	tables []table
+	then   string // statements that fill what is derived
 }
 
 // table is how one is filled: a query of the index gives its columns in their order, or what read makes of a row.
@@ -22,13 +20,13 @@ type table struct {
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
-const version = 23
+const version = 24
 
 func schemaOf(kind Kind) schema {
 	if kind == Index {
-		return schema{kind: "index", version: version, ddl: indexDDL, tables: indexTables, then: together}
+		return schema{ddl: indexDDL, tables: indexTables, then: together}
 	}
-	return schema{kind: "data", version: version, ddl: dataDDL, tables: dataTables}
+	return schema{ddl: dataDDL, tables: dataTables}
 }
 
 // The tables of the schema page, documented columns first. Its keys are not declared: see Broken.

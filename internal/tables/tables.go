@@ -44,14 +44,14 @@ const (
 // Open opens a database in a folder, in the state of the index, which is made where it is not there or behind. Slow is called
 // before that. It returns ErrMoved where the index is not the one that stands there any more.
 func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) (*DB, error) {
-	state, err := stateOf(ctx, from)
+	state, err := stateOf(ctx, kind, from)
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, string(kind))
 	held := (*lock.Lock)(nil)
 	for tries := 0; ; tries++ {
-		d, err := openInState(ctx, path, kind, state)
+		d, err := open(ctx, path, state)
 		if err == nil || !remakable(err) || tries == maxTries {
 			return d, errors.Join(err, held.Release())
 		}
@@ -73,17 +73,14 @@ const maxTries = 5
 // ErrMoved says that the index was made anew meanwhile: it must be opened again.
 var ErrMoved = errors.New("the index is being made anew: try again in a moment")
 
-// errBehind is a database of another state of the index.
-var errBehind = errors.New("database is behind")
-
 // remakable reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
 // file takes its place, and that program keeps the old one.
 func remakable(err error) bool {
 	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// stateOf tells states of the index apart.
-func stateOf(ctx context.Context, from *db.DB) (string, error) {
+// stateOf tells apart what a database was made of: the state of the index, and the tables of this version.
+func stateOf(ctx context.Context, kind Kind, from *db.DB) (string, error) {
 	at, err := db.Cursor(ctx, from)
 	if err != nil {
 		return "", err
@@ -92,24 +89,8 @@ func stateOf(ctx context.Context, from *db.DB) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]any{at, search})
+	text, err := json.Marshal([]any{kind, version, at, search})
 	return string(text), err
-}
-
-func openInState(ctx context.Context, path string, kind Kind, state string) (*DB, error) {
-	d, err := open(ctx, path, schemaOf(kind))
-	if err != nil {
-		return nil, err
-	}
-	var have sql.NullString
-	err = d.sql.QueryRowContext(ctx, "SELECT comment FROM duckdb_tables() WHERE table_name = 'meta'").Scan(&have)
-	if err == nil && have.String != state {
-		err = errBehind
-	}
-	if err != nil {
-		return nil, errors.Join(classify(err), d.Close())
-	}
-	return d, nil
 }
 
 // remake makes a database from the index, beside the old one, and puts it in its place.
@@ -194,7 +175,7 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 			return classify(err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, "COMMENT ON TABLE meta IS '"+escapeQuotes(state)+"'") // no row of any table
+	_, err = conn.ExecContext(ctx, "COMMENT ON TABLE "+stateTable+" IS '"+escapeQuotes(state)+"'")
 	return classify(err)
 }
 
