@@ -3,7 +3,7 @@
 // In: arguments, streams, the process's environment. Out: results alone on stdout; "git-rekal: …" lines on stderr; an exit status from
 // exit.go. Hints on errors are added here and nowhere below.
 //
-// A command file reads in one order: its options, newXCmd with a real invocation, flags and help, validate, run. No command prompts, pages, or reads the clock or the environment on its own.
+// A command file reads in one order: its options, newXCmd with a real invocation, flags and help, validate, run. Only what sends prompts. No command pages, or reads the clock or the environment on its own.
 package cli
 
 import (

@@ -15,20 +15,27 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-type pushOptions struct{ remoteArg }
+type pushOptions struct {
+	remoteArg
+	dryRun bool
+}
 
 // newPushCmd sends the ledger: `git rekal push origin`.
 func newPushCmd(app *App) *cobra.Command {
-	return app.runs(&cobra.Command{
-		Use: "push [REMOTE]", Short: "send your ledger",
+	c := &pushOptions{}
+	cmd := &cobra.Command{
+		Use: "push [--dry-run] [REMOTE]", Short: "send your ledger",
 		Long: `
 Sends the branch rekal/<email>, and nothing else, through git push. If the remote holds more of the branch, from another machine, it is fetched and
 merged first. A push is forced only to remove scrubbed text. It prints nothing if there is nothing to send.
 
 The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
-"git push" sends the ledger there, too, unless rekal.autopush is false.`,
+"git push" sends the ledger there, too, unless rekal.autopush is false. Before the first one, a person on a terminal is shown what would go, and
+asked.`,
 		ValidArgsFunction: app.completes(takesRemote),
-	}, &pushOptions{})
+	}
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be sent where: sessions, their first prompts, sizes")
+	return app.runs(cmd, c)
 }
 
 // remoteArg is what push and sync take: nothing, or the name of a remote.
@@ -55,6 +62,9 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if c.dryRun {
+		return app.wouldSend(ctx, author, remote)
+	}
 	app.paused(author.Config)
 	err = app.push(ctx, w, author, remote)
 	if w.Ready() == nil { // else there is no cache
@@ -65,6 +75,9 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 
 // push sends the ledger, says so, and notes that the user agreed to this remote.
 func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
+	if err := app.askFirst(ctx, author, remote); err != nil {
+		return err
+	}
 	if all, _ := author.Ledger.Sent(remote); !all {
 		app.progress("sending the ledger to " + remote)
 	}

@@ -20,13 +20,14 @@ import (
 type syncOptions struct {
 	remoteArg
 	unbounded bool
+	dryRun    bool
 }
 
 // newSyncCmd shares with the team, both ways: `git rekal sync`.
 func newSyncCmd(app *App) *cobra.Command {
 	c := &syncOptions{}
 	cmd := &cobra.Command{
-		Use: "sync [--unbounded] [REMOTE]", Short: "exchange with the team",
+		Use: "sync [--unbounded|--dry-run] [REMOTE]", Short: "exchange with the team",
 		Long: `
 Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
 ledger that was rewritten on the remote is merged, so you lose nothing.
@@ -39,6 +40,7 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "only say what would be captured, and sent where: sessions, their first prompts, sizes")
 	return app.runs(cmd, c)
 }
 
@@ -52,6 +54,16 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	remote, noRemote := w.Remote(author, c.remote)
 	if noRemote != nil && c.remote != "" {
 		return noRemote
+	}
+	if c.dryRun {
+		if noRemote != nil {
+			return noRemote
+		}
+		if err := app.wouldSend(ctx, author, remote); err != nil {
+			return err
+		}
+		fmt.Fprint(app.Stdout, "\nbefore that, a sync captures what is new, and sends it, too:\n")
+		return new(checkpointOptions).preview(ctx, app, w, author)
 	}
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
 		return err

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/run"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// errDeclined is a person's answer to what would be sent.
+var errDeclined = errors.New("nothing was sent, because you did not agree")
+
+// askFirst shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can answer, the command is the
+// agreement.
+func (app *App) askFirst(ctx context.Context, author workspace.Author, remote string) error {
+	stdin, ok := app.Stdin.(*os.File)
+	if author.Config.Agreed(remote) || !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
+		return nil
+	}
+	shown, err := outgoingText(ctx, author, remote)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(app.Stderr, shown)
+	app.say(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, place(author, remote)))
+	fmt.Fprintf(app.Stderr, "%ssend it? [y/N] ", said)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdin).ReadString('\n') // no answer is no
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case said := <-answer:
+		if said != "y" && said != "yes" {
+			return errDeclined
+		}
+		return nil
+	}
+}
+
+func place(author workspace.Author, remote string) string {
+	return cmp.Or(author.Config.Places[remote], remote)
+}
+
+// wouldSend prints what a push would send where.
+func (app *App) wouldSend(ctx context.Context, author workspace.Author, remote string) error {
+	shown, err := outgoingText(ctx, author, remote)
+	if err != nil {
+		return err
+	}
+	if !author.Config.Agreed(remote) {
+		shown += fmt.Sprintf("you have not agreed to send anything to %s yet\n", printable(remote))
+	}
+	_, err = fmt.Fprint(app.Stdout, shown)
+	return err
+}
+
+// outgoingText says what the ledger has for a remote: sessions with what was asked first, and how large they are.
+func outgoingText(ctx context.Context, author workspace.Author, remote string) (string, error) {
+	out, err := author.Ledger.Outgoing(ctx, remote)
+	if err != nil {
+		return "", err
+	}
+	to := printable(fmt.Sprintf("%s (%s)", remote, place(author, remote)))
+	if out.Commits == 0 {
+		return fmt.Sprintf("nothing of the ledger would go to %s that it does not have\n", to), nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "would send to %s: %s of %s, %s\n", to, session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), size(int(out.Bytes)))
+	fmt.Fprintf(&b, "%s, %s\n", session.Count(len(out.Sessions), "session"), session.Count(out.Memories, "saved note"))
+	writeParts(&b, out.Sessions)
+	return b.String(), nil
+}
+
+func writeParts(b *strings.Builder, parts []ledger.Part) {
+	ids := map[string]string{}
+	for _, p := range parts {
+		ids[p.ID] = ""
+	}
+	short := session.NewNames(ids)
+	for i, p := range parts {
+		if i == shownSessions {
+			fmt.Fprintf(b, "    and %d more\n", len(parts)-i)
+			return
+		}
+		fmt.Fprintf(b, "    %s  %s\n        %s: %s, %s, %s\n", short.Short(p.ID), printable(cmp.Or(p.Prompt, "(no prompt)")), printable(p.Source),
+			session.Count(p.Turns, "turn"), session.Count(p.ToolCalls, "tool call"), size(p.Bytes))
+	}
+}
