@@ -97,8 +97,8 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 			return err
 		}
 	}
-	if q.Now = m.w.Now(); !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
-		q.Request.Embed = once(m.w.Question)
+	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
+		q.Request.Embed = Once(m.w.Question)
 	}
 	q.Files = belowRoot(m.w, q.Files)
 	if q.Purged {
@@ -148,8 +148,8 @@ func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) 
 	return nil
 }
 
-// once asks for the vector of a question once, for sessions and for records.
-func once(embed func(context.Context, string, string) []float32) func(context.Context, string, string) []float32 {
+// Once asks for the vector of a question once: for sessions and for records, and for several repositories.
+func Once(embed func(context.Context, string, string) []float32) func(context.Context, string, string) []float32 {
 	var mu sync.Mutex
 	known := map[[2]string][]float32{}
 	return func(ctx context.Context, model, text string) []float32 {

@@ -21,6 +21,10 @@ type (
 	WhyRequest = why.Request
 	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
+	// Exchange makes the scores of several repositories compare.
+	Exchange = search.Exchange
+	// Pool is what they exchange.
+	Pool = search.Pool
 	// Page asks for a part of one item.
 	Page = recall.Page
 )
@@ -87,6 +91,9 @@ var (
 
 // QueryLimits bounds a statement: see tables.QueryLimits.
 func QueryLimits() Limits { return tables.QueryLimits() }
+
+// NewExchange is one between so many repositories.
+func NewExchange(members int) *Exchange { return search.NewExchange(members) }
 
 // EngineVersion is that of the engine for SQL.
 func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }

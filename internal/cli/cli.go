@@ -133,11 +133,11 @@ func (app *App) arguments(args []string) []string {
 	}
 	if len(args) > 0 && (args[0] != "why" || !app.asksWhy(args[1:])) {
 		if cmd := app.command(args[0]); cmd != nil {
-			return append([]string{args[0]}, habits(cmd.Flags(), args[1:])...)
+			return append([]string{args[0]}, habits(cmd.Flags(), app.nameGroups(cmd.Flags(), args[1:]))...)
 		}
 	}
 	recall, _, _ := app.root.Find([]string{recallName})
-	return append([]string{recallName}, question(recall.Flags(), args)...)
+	return append([]string{recallName}, question(recall.Flags(), app.nameGroups(recall.Flags(), args))...)
 }
 
 // command is the command that a person may name so; nil for none.

@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -36,7 +37,7 @@ func status(err error) int {
 	switch {
 	case errors.Is(err, ask.ErrNoRevision):
 		return exitFail
-	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)),
+	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)), errors.As(err, new(*group.Refused)),
 		errors.Is(err, config.ErrUnknownRemote), errors.Is(err, ledger.ErrNoMoment):
 		return exitUsage
 	}

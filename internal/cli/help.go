@@ -205,7 +205,10 @@ func fill(width int, text, first, rest string) string {
 
 // newConfigTopic explains the settings.
 func newConfigTopic() *cobra.Command {
-	return &cobra.Command{Use: "config", Short: "settings", Long: `
+	return &cobra.Command{Use: "config", Short: "settings", Long: configHelp}
+}
+
+const configHelp = `
 Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: REKAL_ENABLED. Settings marked
 "repeatable" may be set several times with "git config --add"; their variables add one value.
 
@@ -248,6 +251,10 @@ How long records are kept (90 days), and how much of them (64m). Raw outputs are
 rekal.records.transcripts::
 Whether records are also made of what agents' shells printed. Default true.
 
+rekal.group.NAME::
+The paths of repositories that belong together, with the shell's globs, for --group: "git config --global --add rekal.group.shop
+'~/src/shop-*'". Repeatable. It counts in your own configuration only (--global), and has no variable.
+
 rekal.mcp.write::
 Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
 
@@ -264,8 +271,7 @@ rekal.embed.model::
 The server's model. Default nomic-embed-text.
 
 REKAL_SKIP=1::
-Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`}
-}
+Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`
 
 // newWordsTopic explains the words that the other pages use.
 func newWordsTopic() *cobra.Command {

@@ -18,6 +18,7 @@ import (
 type logOptions struct {
 	req     ask.LogRequest
 	oneline bool
+	group   grouping
 	shape   shape
 	words   []string // before "--": a revision or range, then paths
 	dashed  bool     // whether "--" was given
@@ -46,6 +47,7 @@ and only these sessions. --json prints one object a line.
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
+	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
 	return app.runs(cmd, c)
 }
@@ -61,7 +63,12 @@ func (c *logOptions) validate(fs *pflag.FlagSet, args []string) error {
 		c.dashed = true
 		args, c.req.Paths = args[:dash], args[dash:]
 	}
-	c.words = args
+	if c.words = args; c.group.asked() && len(c.words)+len(c.req.Paths) > 0 {
+		return errors.New("REV and PATH go with one repository, neither with --group nor with --all")
+	}
+	if err := c.group.validate(fs); err != nil {
+		return err
+	}
 	return c.shape.validate()
 }
 
@@ -80,6 +87,9 @@ func (c *logOptions) sort(at *ask.Moment) error {
 }
 
 func (c *logOptions) run(ctx context.Context, app *App) error {
+	if c.group.asked() {
+		return c.runGroup(ctx, app)
+	}
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.sort(at); err != nil {
 			return err
@@ -111,27 +121,40 @@ const nothingYet = `nothing is captured here yet: work with a coding agent as ev
 
 func (c *logOptions) print(ctx context.Context, app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, names session.Names) error {
 	if c.shape.json {
-		for _, cp := range checkpoints {
-			if err := result.Write(app.Stdout, cp); err != nil {
-				return err
-			}
+		return writeCheckpoints(app, checkpoints)
+	}
+	c.tellNone(app, checkpoints, names.Len())
+	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return c.form()(l, checkpoints, w.Subject) }, names)
+}
+
+func writeCheckpoints(app *App, checkpoints []result.Checkpoint) error {
+	for _, cp := range checkpoints {
+		if err := result.Write(app.Stdout, cp); err != nil {
+			return err
 		}
-		return nil
 	}
-	form := text.Log
+	return nil
+}
+
+// form is how checkpoints are laid out.
+func (c *logOptions) form() func(text.Look, []result.Checkpoint, func(sha string) string) string {
 	if c.oneline {
-		form = text.Oneline
+		return text.Oneline
 	}
+	return text.Log
+}
+
+// tellNone says why there is none, where there are so many sessions.
+func (c *logOptions) tellNone(app *App, checkpoints []result.Checkpoint, sessions int) {
 	switch {
 	case len(checkpoints) > 0:
 	case !c.everything():
 		app.say("no checkpoint matches")
-	case names.Len() > 0:
+	case sessions > 0:
 		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
 	case app.watched(c.shape):
 		app.hint(nothingYet)
 	}
-	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return form(l, checkpoints, w.Subject) }, names)
 }
 
 // everything reports whether nothing is filtered.

@@ -25,6 +25,7 @@ type recallOptions struct {
 	words  []string // as they were given
 	purged bool
 	full   bool
+	group  grouping
 	shape  shape
 }
 
@@ -86,6 +87,7 @@ A date or a code revision also includes what was said by then and imported later
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
+	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
 	return app.runs(cmd, c)
 }
@@ -136,6 +138,9 @@ func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
+	if err := c.group.validate(fs); err != nil {
+		return err
+	}
 	return c.shape.validate()
 }
 
@@ -147,6 +152,10 @@ const (
 )
 
 func (c *recallOptions) run(ctx context.Context, app *App) error {
+	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
+	if c.group.asked() {
+		return c.runGroup(ctx, app)
+	}
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -155,7 +164,6 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	if app.Ends { // and has no time to collect what it leaves anyway
 		debug.SetGCPercent(400)
 	}
-	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
 	// The system takes back memory and files at once, but not while a person reads in a pager.
 	reads := c.shape.reads(app)
 	var found ask.Found
@@ -183,6 +191,19 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 		return found.Failed[0]
 	}
 	answer := found.Recall
+	c.tell(app, found)
+	if reads && app.watched(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
+		app.hint(nothingYet)
+	}
+	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
+		l.Matches = matches(ask.Matches, answer)
+		return text.Recall(l, answer, nil)
+	}, found.Names)
+}
+
+// tell hints at what may have been meant.
+func (c *recallOptions) tell(app *App, found ask.Found) {
+	answer := found.Recall
 	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 		app.hint("nothing touched what --files names: this is the answer without it")
 	}
@@ -192,13 +213,6 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 		app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 	}
-	if reads && app.watched(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
-		app.hint(nothingYet)
-	}
-	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
-		l.Matches = matches(ask.Matches, answer)
-		return text.Recall(l, answer, nil)
-	}, found.Names)
 }
 
 // flagged names a filter that can't be answered as its flag.

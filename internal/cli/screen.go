@@ -95,14 +95,20 @@ func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, val
 
 // lay prints what is laid out, through the pager on a terminal.
 func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
+	screen, look := app.look(ctx, w, s)
+	look.Short = names.Short
+	return screen.Print(l(look))
+}
+
+// look is what is printed to, and how.
+func (app *App) look(ctx context.Context, w *workspace.Workspace, s shape) (terminal.Screen, text.Look) {
 	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.given(s)
 	given.Config = conf.Git
 	screen := given.Screen()
-	return screen.Print(l(text.Look{
-		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Short: names.Short, Commit: commits(w, conf),
-		People: w.People(ctx),
-	}))
+	return screen, text.Look{
+		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Commit: commits(w, conf), People: w.People(ctx),
+	}
 }
 
 // layPlain is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.

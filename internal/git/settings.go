@@ -1,7 +1,11 @@
 package git
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -69,6 +73,43 @@ func (r *Repo) hasSetting(expr string) bool {
 	defer it.Free()
 	_, err = it.Next()
 	return err == nil
+}
+
+// OwnSettings are the values of the keys that an expression matches in the user's own configuration, and what that includes: nothing of a
+// repository's, of the system's or of a command line's. Values are paths, of which ~ is expanded. dir need not lie in a repository.
+func OwnSettings(ctx context.Context, dir string, env []string, expr string) (map[string][]string, error) {
+	cmd := exec.CommandContext(ctx, "git", "config", "--show-scope", "-z", "--type=path", "--get-regexp", expr)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(slices.Clone(env), "LC_ALL=C"), stopGrace
+	out, err := output(ctx, cmd, lastLine)
+	var none *exec.ExitError
+	if errors.As(err, &none) && none.ExitCode() == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: read the user's configuration: %w", err)
+	}
+	conf := map[string][]string{}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if key, value, ok := strings.Cut(fields[i+1], "\n"); ok && fields[i] == "global" {
+			conf[key] = append(conf[key], value)
+		}
+	}
+	return conf, nil
+}
+
+// Elsewhere is an environment without what binds git to one repository.
+func Elsewhere(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(bound, name)
+	})
+}
+
+// bound are the variables that "git rev-parse --local-env-vars" lists, but for those that hold configuration.
+var bound = []string{ //nolint:gochecknoglobals // a table
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_NAMESPACE",
 }
 
 // identityByLibrary is the committer where the configuration alone says who that is; see configByLibrary.

@@ -16,6 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -62,12 +63,13 @@ func (s *Server) build(ctx context.Context) *sdk.Server {
 	if !writes {
 		save = ""
 	}
+	groups, _ := group.Holding(ctx, s.Process) // what is wrong is told by who asks with it
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "git-rekal", Title: "git-rekal", Version: s.Version},
 		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, save), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	server.AddReceivingMiddleware(lenient)
 	t := &tools{Server: s, ends: ctx, turn: make(chan struct{}, 1)}
-	sdk.AddTool(server, recallTool(writes), t.recall)
+	sdk.AddTool(server, recallTool(writes, len(groups) > 0), t.recall)
 	if writes {
 		sdk.AddTool(server, saveTool(), t.save)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -43,6 +44,7 @@ type recallInput struct {
 	Author        string      `json:"author,omitempty" jsonschema:"only what this e-mail address wrote"`
 	Actor         string      `json:"actor,omitempty" jsonschema:"only what a human or an agent started"`
 	Agent         string      `json:"agent,omitempty" jsonschema:"only sessions of this coding agent"`
+	Group         bool        `json:"group,omitempty" jsonschema:"also ask the repositories that the user grouped with this one; an item of another one is viewed by its id with group, too"`
 }
 
 // The actions.
@@ -57,9 +59,13 @@ const handoff view.Detail = "handoff"
 
 const maxLimit = 50
 
-func recallTool(writes bool) *sdk.Tool {
+// recallTool offers other repositories where a user grouped them with this one.
+func recallTool(writes, grouped bool) *sdk.Tool {
 	schema := schemaOf[recallInput]()
 	p := schema.Properties
+	if !grouped {
+		delete(p, "group")
+	}
 	p["action"].Enum, p["action"].Default = []any{actionView, actionPurge, actionRestore}, []byte(`"view"`)
 	p["detail"].Enum, p["detail"].Default = []any{view.Compact, view.Timeline, view.Full, handoff}, []byte(`"compact"`)
 	p["limit"].Minimum, p["limit"].Maximum, p["limit"].Default = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(maxLimit)), []byte("10")
@@ -110,6 +116,9 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Detail == handoff {
 			return in.handOver(ctx, w)
 		}
+		if in.Group {
+			return t.recallGroup(ctx, w, in)
+		}
 		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query})
 		if err != nil {
 			return "", err
@@ -118,13 +127,35 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if err = errors.Join(err, at.Close()); err != nil {
 			return "", err
 		}
-		own := ""
-		if who, err := w.Repo.Identity(ctx); err == nil {
-			own = who.Email
-		}
-		return in.show(found, own, w.Now())
+		return in.show(group.Found{Found: found, Short: found.Names.Short}, ownAddress(ctx, w), w.Now())
 	})
 	return out, nil, err
+}
+
+// recallGroup asks the repositories that the user grouped with this one, as the configuration is now.
+func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in recallInput) (string, error) {
+	g, err := group.Open(ctx, t.Process, group.Which{})
+	if err != nil {
+		return "", err
+	}
+	defer g.Close()
+	found, err := g.Recall(ctx, in.question())
+	if err != nil {
+		return "", err
+	}
+	for _, left := range g.Left {
+		found.Failed = append(found.Failed, errors.New(t.Explain(left)))
+	}
+	return in.show(found, ownAddress(ctx, w), w.Now())
+}
+
+// ownAddress is the user's; "" where git does not know it.
+func ownAddress(ctx context.Context, w *workspace.Workspace) string {
+	who, err := w.Repo.Identity(ctx)
+	if err != nil {
+		return ""
+	}
+	return who.Email
 }
 
 // check refuses what contradicts itself. Searching and acting are two calls: nobody acts on what they
@@ -132,6 +163,8 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 func (in recallInput) check() error {
 	search := in.Query != "" || in.Title != ""
 	switch acts := in.Action != actionView; {
+	case in.Group && (acts || in.Detail == handoff):
+		return answer("group goes with viewing alone: purge, restore and handoff are done in the item's own repository.")
 	case in.Detail == handoff && (in.ID == "" || acts):
 		return answer("detail handoff takes the id of one session.")
 	case len(in.IDs) > 0 && (search || in.ID != ""), acts && in.ID != "" && search:
@@ -231,7 +264,7 @@ func (in recallInput) question() ask.Question {
 const around = 15
 
 // show prints what was found; own is the address of the user, "" where git does not know it.
-func (in recallInput) show(found ask.Found, own string, now time.Time) (string, error) {
+func (in recallInput) show(found group.Found, own string, now time.Time) (string, error) {
 	if len(found.Results) == 0 {
 		lines := append([]string{in.nothing()}, reasons("", slices.DeleteFunc(found.Failed, unknown))...)
 		return "", answer(strings.Join(lines, "\n"))
@@ -252,7 +285,7 @@ func (in recallInput) show(found ask.Found, own string, now time.Time) (string, 
 		a.Notes = append(a.Notes, "Nothing answers this well: these are the nearest.")
 	}
 	for i, h := range found.Results {
-		item := view.Item{Hit: h, Short: found.Names.Short(h.ID)}
+		item := view.Item{Hit: h, Short: found.Short(h.ID)}
 		if h.Kind == ask.KindRecord {
 			item.Text = h.Snippet
 			if at, err := time.Parse(time.RFC3339, h.CapturedAt); err == nil {

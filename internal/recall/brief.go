@@ -28,7 +28,7 @@ func howManyShown(hits []Found) int {
 	top := hits[0].Score
 	for _, h := range hits {
 		if !h.memory {
-			top = h.Score
+			top = max(h.Score, h.best)
 			break
 		}
 	}

@@ -54,8 +54,9 @@ type Request struct {
 	Checkpoint string  // names the moment whose tables are asked; "" for now
 	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
 
-	// Embed is search.Options.Embed.
+	// Embed and Pool are those of search.Options.
 	Embed func(ctx context.Context, model, text string) []float32
+	Pool  func(search.Pool) search.Pool
 }
 
 // KindRecord is the kind of what other rooms know: records of what commands printed.
@@ -223,7 +224,8 @@ type Found struct {
 	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	weak    bool
 	memory  bool
-	lines   int // how many of the lines that --commit brought it wrote
+	best    float64 // the score of the best session, also of other repositories that are asked
+	lines   int     // how many of the lines that --commit brought it wrote
 }
 
 // titled reports whether nothing but the title answers.
@@ -262,13 +264,13 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
+	answer, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed, Pool: req.Pool})
 	if err != nil {
 		return nil, nil, err
 	}
 	out := make([]Found, len(answer.Hits))
 	for i, h := range answer.Hits {
-		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory}
+		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
 	}
 	return out, besideIDs(answer.Unknown, req.Query, known), nil
 }

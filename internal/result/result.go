@@ -27,6 +27,7 @@ type Recall struct {
 	When    *When    `json:"when,omitempty"`    // where a time was asked for
 	Order   string   `json:"order,omitempty"`   // Latest where the question names no topic; else what answers best comes first
 	Unknown []string `json:"unknown,omitempty"` // words of Query that stand nowhere
+	Repos   []string `json:"repos,omitempty"`   // of an answer of several repositories: their paths
 	Total   int      `json:"total"`             // how many match, before -n
 	Results []Hit    `json:"results"`
 
@@ -36,6 +37,7 @@ type Recall struct {
 // Mention is a session or memory of which only the title is shown.
 type Mention struct {
 	ID    string  `json:"id"`
+	Repo  string  `json:"repo,omitempty"`  // as of a Hit
 	Score float64 `json:"score,omitempty"` // as of a Hit
 	Title string  `json:"title,omitempty"`
 }
@@ -110,6 +112,7 @@ type Explains struct {
 // Hit is one session or memory that was found.
 type Hit struct {
 	ID         string   `json:"id"`
+	Repo       string   `json:"repo,omitempty"`      // of an answer of several repositories: the path of its own
 	Kind       string   `json:"kind"`                // "session", "memory" or "record"
 	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
@@ -292,8 +295,9 @@ type Related struct {
 
 // Checkpoint is one line of `git rekal log --json`.
 type Checkpoint struct {
-	Checkpoint string       `json:"checkpoint"` // OID of the ledger's commit
-	Commit     string       `json:"commit"`     // OID of the code commit; zeros before the first
+	Repo       string       `json:"repo,omitempty"` // as of a Hit
+	Checkpoint string       `json:"checkpoint"`     // OID of the ledger's commit
+	Commit     string       `json:"commit"`         // OID of the code commit; zeros before the first
 	Branch     string       `json:"branch"`
 	Author     string       `json:"author"`
 	Actor      string       `json:"actor"`

@@ -46,6 +46,9 @@ const roomForTitle = 12
 func (p *page) about(cp result.Checkpoint, subject string) []span {
 	const but = len("1234567 2006-01-02 ")
 	who, title := "", ""
+	if cp.Repo != "" {
+		subject = repoName(cp.Repo) + ": " + cmp.Or(subject, "-")
+	}
 	if len(cp.Sessions) > 0 {
 		who, title = result.Printable(p.id(cp.Sessions[0].ID)), result.Printable(cp.Sessions[0].Title)
 	}
@@ -80,6 +83,9 @@ func (p *page) short(s string, but int) string {
 
 func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 	p.line("", "", safe(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
+	if cp.Repo != "" {
+		p.line("Repo:   ", "        ", safe(unstyled, cp.Repo))
+	}
 	p.line("Code:   ", "        ", p.code(cp, subject)...)
 	p.line("Author: ", "        ", safe(unstyled, p.author(cp.Author, cp.Actor)))
 	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)

@@ -3,9 +3,11 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -25,7 +27,7 @@ func Recall(look Look, a result.Recall, said map[string]Exchange) string {
 		p.blankLine()
 		p.line("", "", safef(unstyled, "And %d more:", len(a.More)))
 		for _, m := range a.More {
-			p.line("   ", "      ", safe(cyan, p.id(m.ID)), span{text: " "}, safe(unstyled, m.Title))
+			p.line("   ", "      ", safe(cyan, p.id(m.ID)), span{text: " "}, safe(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
 		}
 	}
 	return p.String()
@@ -87,7 +89,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	}
 	p.line(head, "   ", safe(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(unstyled, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
+	p.line(in, more, p.parts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}
@@ -101,8 +103,30 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	if notes := p.parts(yellow, remarks(h, why != nil)...); len(notes) > 0 {
 		p.line(in, more, notes...)
 	}
-	p.line(in, more, unbroken(cyan, "git rekal show "+p.id(h.ID)))
+	p.line(in, more, unbroken(cyan, gitIn(h.Repo)+" rekal show "+p.id(h.ID)))
 }
+
+// repoName is what people call a repository; "" for the one in which is asked.
+func repoName(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
+}
+
+// gitIn is how git is called for a repository.
+func gitIn(path string) string {
+	switch {
+	case path == "":
+		return "git"
+	case unquoted.MatchString(path):
+		return "git -C " + path
+	}
+	return "git -C '" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// unquoted is a path that a shell takes as it is.
+var unquoted = lazy.Expr(`^[A-Za-z0-9/._@%+:,-]+$`)
 
 const kindRecord = "record"
 

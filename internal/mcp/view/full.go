@@ -17,7 +17,7 @@ import (
 func (a Answer) full(p *page) {
 	for i, it := range a.Items {
 		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.when())}
-		head = append(head, strings.TrimPrefix(a.who(it)+it.signs(), " | "))
+		head = append(head, strings.TrimPrefix(it.place()+a.who(it)+it.signs(), " | "))
 		if a.One {
 			head = append(head, it.files()...)
 		}

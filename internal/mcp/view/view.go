@@ -7,6 +7,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,7 +148,7 @@ func (a Answer) compact(p *page) {
 func (a Answer) lines(p *page, line func(int, Item) string) {
 	bare, chosen := make([]string, len(a.Items)), make([]string, len(a.Items))
 	for i, it := range a.Items {
-		bare[i] = line(i, it) + a.who(it)
+		bare[i] = line(i, it) + it.place() + a.who(it)
 	}
 	for _, signs := range []func(Item) string{Item.signs, Item.trust, Item.marks} {
 		for i, it := range a.Items {
@@ -178,6 +179,14 @@ func (a Answer) timeline(p *page) {
 		}
 		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(), it.passage(Timeline.Snippet()), it.Short)
 	})
+}
+
+// place names the repository, where several were asked.
+func (it Item) place() string {
+	if it.Repo == "" {
+		return ""
+	}
+	return " | in " + session.Shorten(plain(filepath.Base(it.Repo)), 80)
 }
 
 // who names the author of what is somebody else's.

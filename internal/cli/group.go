@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/group"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/text"
+)
+
+// grouping says which repositories are asked besides this one: `git rekal --group shop "retry with jitter"`.
+type grouping struct {
+	name string // ownGroups where the flag has no value
+	all  bool
+}
+
+const (
+	groupFlag = "group"
+	ownGroups = "." // no group can have this name in git's configuration
+)
+
+func (g *grouping) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&g.name, groupFlag, "", "all repositories of the group `NAME`, without a name those grouped with this one: see \"git rekal help config\"")
+	fs.Lookup(groupFlag).NoOptDefVal = ownGroups
+	fs.BoolVar(&g.all, "all", false, "all repositories that are set up on this machine; only on a terminal")
+}
+
+func (g *grouping) validate(fs *pflag.FlagSet) error {
+	switch {
+	case g.all && g.name != "":
+		return errors.New("give either --group or --all, not both")
+	case fs.Changed(groupFlag) && g.name == "":
+		return errors.New("--group= needs a name")
+	}
+	return nil
+}
+
+// asked reports whether more than this repository is asked.
+func (g *grouping) asked() bool { return g.all || g.name != "" }
+
+// which is what a group is opened by.
+func (g *grouping) which(app *App) group.Which {
+	out := group.Which{All: g.all, Person: app.Terminal && !capture.InAgent(app.Getenv)}
+	if g.name != ownGroups {
+		out.Name = g.name
+	}
+	return out
+}
+
+// nameGroups writes "--group shop" as "--group=shop" where shop is a group. What else stands behind --group is a word of the question.
+func (app *App) nameGroups(fs *pflag.FlagSet, args []string) []string {
+	at := slices.Index(args, "--"+groupFlag)
+	if end := slices.Index(args, "--"); at < 0 || at+1 >= len(args) || end >= 0 && end < at || fs.Lookup(groupFlag) == nil || strings.HasPrefix(args[at+1], "-") {
+		return args
+	}
+	names, err := group.Names(context.Background(), app.Process)
+	if err != nil || !slices.Contains(names, strings.ToLower(args[at+1])) {
+		return args // who opens the group finds out what is wrong
+	}
+	return slices.Concat(args[:at], []string{"--" + groupFlag + "=" + args[at+1]}, args[at+2:])
+}
+
+// inGroup opens a group, has it asked, and tells which of its repositories could not be.
+func (app *App) inGroup(ctx context.Context, g grouping, use func(*group.Group) error) error {
+	members, err := group.Open(ctx, app.Process, g.which(app))
+	if err != nil {
+		return err
+	}
+	defer members.Close()
+	err = use(members)
+	for _, left := range members.Left {
+		app.say(explain(left))
+	}
+	return err
+}
+
+// runGroup is run where several repositories are asked.
+func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
+	reads := c.shape.reads(app)
+	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
+		if err != nil {
+			return flagged(err)
+		}
+		c.tell(app, found.Found)
+		if !reads {
+			return result.Write(app.Stdout, found.Recall)
+		}
+		screen, look := app.look(ctx, g.First(), c.shape)
+		look.Short, look.Commit, look.Matches = found.Short, nil, matches(ask.Matches, found.Recall)
+		return screen.Print(text.Recall(look, found.Recall, nil))
+	})
+}
+
+// runGroup is run where several repositories are asked.
+func (c *logOptions) runGroup(ctx context.Context, app *App) error {
+	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+		found, err := g.Log(ctx, c.req)
+		if err != nil {
+			return flagged(err)
+		}
+		if c.shape.json {
+			return writeCheckpoints(app, found.Checkpoints)
+		}
+		c.tellNone(app, found.Checkpoints, found.Sessions)
+		look := text.Look{Color: c.shape.color == "always"}
+		show := func(s string) error {
+			_, err := io.WriteString(app.Stdout, s)
+			return err
+		}
+		if app.watched(c.shape) {
+			screen, watched := app.look(ctx, g.First(), c.shape)
+			look, show = watched, screen.Print
+		}
+		look.Short, look.Commit = found.Short, nil
+		return show(c.form()(look, found.Checkpoints, found.Subject))
+	})
+}

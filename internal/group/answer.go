@@ -1,0 +1,180 @@
+package group
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// patience is how long a member's index may take to be brought up, while the others wait.
+const patience = 2 * time.Second
+
+// What a group can't be asked.
+var (
+	errRecords = &Refused{"records of what commands printed stay with their repository", "ask there"}
+	errPast    = &Refused{"a past moment, a commit or a range is one repository's", "ask there, without --group and --all"}
+)
+
+// Found is an answer, with what shortens the IDs in it, each as in its repository.
+type Found struct {
+	ask.Found
+	Short func(id string) string
+}
+
+// Recall answers a question.
+func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
+	switch {
+	case q.Kind == ask.KindRecord:
+		return Found{}, errRecords
+	case q.Checkpoint != "" || q.Commit != "":
+		return Found{}, errPast
+	}
+	if _, _ = g.First().Settings(); q.Query != "" { // they are read from a repository, by one goroutine
+		g.First().Expect(q.Query)
+	}
+	q.Embed = ask.Once(g.First().Question)
+	exchange := ask.NewExchange(len(g.members))
+	q.Pool = func(p ask.Pool) (all ask.Pool) {
+		g.waiting(func() { all = exchange.Give(p) })
+		return all
+	}
+	found, err := answers(ctx, g, func(m member) (ask.Found, error) {
+		defer exchange.Leave()
+		return recall(ctx, m, q)
+	})
+	if err != nil {
+		return Found{}, err
+	}
+	out := Found{Found: merge(found, q), Short: func(id string) string {
+		for _, f := range found {
+			if short := f.Names.Short(id); short != id {
+				return short
+			}
+		}
+		return id
+	}}
+	out.Repos = g.Paths()
+	return out, nil
+}
+
+// answers asks each member. Who fails is left out; the error is that of all.
+func answers[T any](ctx context.Context, g *Group, question func(member) (T, error)) ([]T, error) {
+	got, failed := make([]T, len(g.members)), make([]error, len(g.members))
+	g.each(len(g.members), func(i int) {
+		defer func() {
+			if panicked := recover(); panicked != nil { // nobody else could catch it
+				failed[i] = fmt.Errorf("internal error: %v", panicked)
+			}
+		}()
+		got[i], failed[i] = question(g.members[i])
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(failed, func(err error) bool { return err == nil }) {
+		return nil, failed[0]
+	}
+	var members []member
+	var out []T
+	for i, m := range g.members {
+		if failed[i] != nil {
+			g.Left = append(g.Left, leftOut(m.path, failed[i]))
+			m.Close()
+			continue
+		}
+		members, out = append(members, m), append(out, got[i])
+	}
+	g.members = members
+	return out, nil
+}
+
+// open opens a member's index.
+func open(ctx context.Context, m member) (*ask.Moment, error) {
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	at, err := ask.Open(soon, m.Workspace, ask.Opening{})
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		err = &Refused{"its index is being made", fmt.Sprintf(`"git -C %s rekal index" makes it`, m.path)}
+	}
+	return at, err
+}
+
+// recall is one member's answer.
+func recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
+	at, err := open(ctx, m)
+	if err != nil {
+		return found, m.Gone(err)
+	}
+	if found, err = at.Recall(ctx, q); err == nil {
+		for i := range found.Results {
+			found.Results[i].Repo = m.path
+		}
+		for i := range found.More {
+			found.More[i].Repo = m.path
+		}
+	}
+	return found, errors.Join(err, at.Close())
+}
+
+// Log lists the checkpoints of all members, the newest first.
+func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error) {
+	if req.Range != "" || len(req.Paths) > 0 {
+		return out, errPast
+	}
+	out.subjects, out.short = map[string]string{}, map[string]string{}
+	logs, err := answers(ctx, g, func(m member) (Log, error) { return log(ctx, m, req) })
+	for _, one := range logs {
+		out.Checkpoints = append(out.Checkpoints, one.Checkpoints...)
+		maps.Copy(out.subjects, one.subjects)
+		maps.Copy(out.short, one.short)
+		out.Sessions += one.Sessions
+	}
+	slices.SortStableFunc(out.Checkpoints, func(a, b result.Checkpoint) int {
+		return cmp.Compare(moment(cmp.Or(b.LastTurnAt, b.TS)), moment(cmp.Or(a.LastTurnAt, a.TS)))
+	})
+	out.Checkpoints = out.Checkpoints[:min(len(out.Checkpoints), req.Limit)]
+	return out, err
+}
+
+// Log is checkpoints of several repositories.
+type Log struct {
+	Checkpoints []result.Checkpoint
+	Sessions    int // how many there are at all
+	subjects    map[string]string
+	short       map[string]string
+}
+
+// Subject is the first line of a code commit's message; "" where it is not here.
+func (l Log) Subject(sha string) string { return l.subjects[sha] }
+
+// Short is the shortest beginning of a session's ID that means it alone in its repository.
+func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
+
+// log is one member's.
+func log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
+	at, err := open(ctx, m)
+	if err != nil {
+		return out, m.Gone(err)
+	}
+	defer func() { err = errors.Join(err, at.Close()) }()
+	if out.Checkpoints, err = at.Log(ctx, req); err != nil {
+		return out, err
+	}
+	names, err := at.Names(ctx)
+	out.Sessions, out.subjects, out.short = names.Len(), map[string]string{}, map[string]string{}
+	for i, c := range out.Checkpoints {
+		out.Checkpoints[i].Repo = m.path
+		out.subjects[c.Commit] = m.Subject(c.Commit)
+		for _, s := range c.Sessions {
+			out.short[s.ID] = names.Short(s.ID)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,284 @@
+// Package group asks several repositories at once: those that the user put into a group, or all that were set up on this machine.
+//
+// A group is paths, with the shell's globs, in the user's own configuration of git, and nowhere else:
+//
+//	git config --global --add rekal.group.shop '~/src/shop-*'
+//
+// In: which repositories, and a question. Out: one list, whose results name their repositories. Each member answers from its own index,
+// through package ask, side by side with the others, which it tells how rare words are there, so that scores compare.
+//
+// Promises: what a repository configures or holds puts neither itself nor another one into a group; who is no person at a terminal is
+// answered only where a group holds the repository in which they ask; a member that can't answer is told of, and the others answer. Records
+// of what commands printed stay out.
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Which says which repositories are asked.
+type Which struct {
+	Name   string // a group's; "": the groups that hold the repository in which is asked
+	All    bool   // all of this machine
+	Person bool   // a person asks, at a terminal
+}
+
+// Group is the repositories that are asked. Close it.
+type Group struct {
+	Names   []string // of groups, sorted; none for all of this machine
+	Left    []error  // which are left out, and why
+	members []member
+	warn    func(error)
+	turns   chan struct{} // as many as may work at once
+}
+
+// member is one repository.
+type member struct {
+	*workspace.Workspace
+	path string
+}
+
+// Refused is a question that can't be asked.
+type Refused struct{ reason, hint string }
+
+func (r *Refused) Error() string { return r.reason }
+
+// Hint is what to do about it.
+func (r *Refused) Hint() string { return r.hint }
+
+// key is before the name of a group.
+const key = "rekal.group."
+
+// configured are the globs of each group.
+func configured(ctx context.Context, p workspace.Process) (map[string][]string, error) {
+	conf, err := git.OwnSettings(ctx, p.Dir, p.Env, `^rekal\.group\.`)
+	out := map[string][]string{}
+	for name, globs := range conf {
+		out[strings.TrimPrefix(name, key)] = globs
+	}
+	return out, err
+}
+
+// Names are the groups that the user configured, sorted.
+func Names(ctx context.Context, p workspace.Process) ([]string, error) {
+	groups, err := configured(ctx, p)
+	return slices.Sorted(maps.Keys(groups)), err
+}
+
+// Holding are the groups that hold the repository in which p runs, sorted; none outside of one.
+func Holding(ctx context.Context, p workspace.Process) ([]string, error) {
+	groups, err := configured(ctx, p)
+	if err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	here, err := rootsHere(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return holding(groups, here), nil
+}
+
+func holding(groups map[string][]string, here []os.FileInfo) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		if slices.ContainsFunc(matching(groups[name]), func(path string) bool { return isOneOf(path, here) }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rootsHere are the folders by which the repository that p runs in may be meant; none outside of one.
+func rootsHere(ctx context.Context, p workspace.Process) (roots []os.FileInfo, err error) {
+	repo, err := git.Open(ctx, p.Dir, p.Env)
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	paths, err := repo.Worktrees()
+	for _, path := range append(paths, repo.Layout().CommonDir) {
+		if info, err := os.Stat(path); err == nil {
+			roots = append(roots, info)
+		}
+	}
+	return roots, err
+}
+
+func isOneOf(path string, of []os.FileInfo) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(of, func(one os.FileInfo) bool { return os.SameFile(one, info) })
+}
+
+// matching are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend on where one stands.
+func matching(globs []string) (paths []string) {
+	for _, glob := range globs {
+		if found, err := filepath.Glob(filepath.Clean(glob)); err == nil && filepath.IsAbs(glob) {
+			paths = append(paths, found...)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// Open opens the repositories of a group. The error is a Refused where there is none to ask, or who asks may not.
+func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error) {
+	var printing sync.Mutex
+	g := &Group{turns: make(chan struct{}, atOnce), warn: func(err error) {
+		printing.Lock()
+		defer printing.Unlock()
+		p.Warn(err)
+	}}
+	named, paths, err := g.choose(ctx, p, which)
+	if err != nil {
+		return nil, err
+	}
+	g.open(ctx, p, named, paths)
+	if len(g.members) == 0 {
+		return nil, errors.Join(append(slices.Clone(g.Left), &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`})...)
+	}
+	return g, nil
+}
+
+// choose finds the folders of the repositories that are asked. Of those that a user named one by one it is told if they can't be.
+func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
+	if which.All {
+		if !which.Person {
+			return nil, nil, &Refused{"only a person at a terminal may ask all repositories", `an agent asks those of its repository's group: "git rekal --group"`}
+		}
+		paths, err = p.Machine().Repositories()
+		return paths, paths, err
+	}
+	groups, err := configured(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := rootsHere(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	name, held := strings.ToLower(which.Name), holding(groups, here)
+	switch g.Names = held; {
+	case name == "" && len(held) == 0:
+		return nil, nil, &Refused{"no group holds this repository", `the user puts it into one: "git config --global --add rekal.group.NAME PATH", where PATH may have globs`}
+	case name != "" && groups[name] == nil:
+		return nil, nil, &Refused{fmt.Sprintf("there is no group %q", which.Name), `"git config --global --get-regexp rekal.group" lists them`}
+	case name != "" && !slices.Contains(held, name) && !which.Person:
+		return nil, nil, &Refused{fmt.Sprintf("group %q does not hold this repository, and only a person at a terminal may ask others", which.Name), "ask in one of its repositories"}
+	case name != "":
+		g.Names = []string{name}
+	}
+	for _, name := range g.Names {
+		for _, glob := range groups[name] {
+			if !strings.ContainsAny(glob, `*?[\`) {
+				named = append(named, filepath.Clean(glob))
+			}
+			paths = append(paths, matching([]string{glob})...)
+		}
+	}
+	paths = append(paths, named...)
+	slices.Sort(paths)
+	return named, slices.Compact(paths), nil
+}
+
+// open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
+func (g *Group) open(ctx context.Context, p workspace.Process, named, paths []string) {
+	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
+	g.each(len(paths), func(i int) { opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]) })
+	seen := map[string]bool{}
+	for i, w := range opened {
+		switch {
+		case failed[i] != nil:
+			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {
+				g.Left = append(g.Left, leftOut(paths[i], failed[i]))
+			}
+		case seen[w.Repo.Layout().CommonDir]:
+			w.Close()
+		default:
+			seen[w.Repo.Layout().CommonDir] = true
+			g.members = append(g.members, member{w, paths[i]})
+		}
+	}
+}
+
+// openMember opens the repository whose root a folder is.
+func openMember(ctx context.Context, p workspace.Process, warn func(error), path string) (*workspace.Workspace, error) {
+	p.Dir, p.Env = path, git.Elsewhere(p.Env)
+	p.Warn = func(err error) { warn(fmt.Errorf("%s: %w", filepath.Base(path), err)) }
+	if info, err := os.Stat(path); err != nil {
+		return nil, errors.Unwrap(err) // the path is told with it
+	} else if !info.IsDir() {
+		return nil, git.ErrNotRepository
+	}
+	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) { // a folder of another repository is no member
+		if _, err := os.Stat(filepath.Join(path, "HEAD")); err != nil {
+			return nil, git.ErrNotRepository
+		}
+	}
+	w, err := workspace.Open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Ready(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// leftOut says which repository is not asked.
+func leftOut(path string, err error) error { return fmt.Errorf("%s is left out: %w", path, err) }
+
+// Close gives back what Open opened.
+func (g *Group) Close() {
+	for _, m := range g.members {
+		m.Close()
+	}
+}
+
+// First is the repository whose settings say how answers are shown.
+func (g *Group) First() *workspace.Workspace { return g.members[0].Workspace }
+
+// Paths are those of the members.
+func (g *Group) Paths() (paths []string) {
+	for _, m := range g.members {
+		paths = append(paths, m.path)
+	}
+	return paths
+}
+
+// atOnce is how many repositories are worked on at once. Who waits for the others does not count.
+const atOnce = 4
+
+// each does something so many times, side by side.
+func (g *Group) each(n int, do func(i int)) {
+	var beside sync.WaitGroup
+	for i := range n {
+		beside.Go(func() {
+			g.turns <- struct{}{}
+			defer func() { <-g.turns }()
+			do(i)
+		})
+	}
+	beside.Wait()
+}
+
+// waiting does something while another member may work.
+func (g *Group) waiting(do func()) {
+	<-g.turns
+	do()
+	g.turns <- struct{}{}
+}
