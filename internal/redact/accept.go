@@ -25,9 +25,12 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		}
 	}
 	l := lookOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	return w.enough(v, l, lo, hi, t, quoted) && !w.mentions(v, l, lo, hi, t, quoted) && (quoted || !w.isCode(v, l, lo, hi, t))
+}
+
+// enough reports whether a value looks like one of the name, as clearly as it is given to it.
+func (w *walk) enough(v string, l look, lo, hi int, t tie, quoted bool) bool {
 	switch {
-	case w.mentions(v, l, lo, hi, t, quoted), !quoted && w.isCode(v, l, lo, hi, t):
-		return false
 	case strings.Contains(v, " "):
 		return quoted && w.kind == password && t >= said && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
 	case w.kind == password && w.words == 0 && t == given && !quoted && l == word && len(v) >= minValue && !w.foreign: // alone at the end of its line

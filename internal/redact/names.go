@@ -54,7 +54,7 @@ func english(t string, at window) (name, bool) {
 	if n.kind, n.weak, ok = meant(word, t, at.lo, glued, upper); !ok {
 		return n, false
 	}
-	n.flag = isFlag(t[max(0, at.lo-60):at.lo])
+	n.flag = isFlag(t, at.lo)
 	n.phrase = strings.Contains(word, "phrase")
 	n.weak = n.weak && !n.flag && !upper
 	rest := n.end
@@ -88,12 +88,6 @@ func english(t string, at window) (name, bool) {
 func beginsField(t string, i int) bool {
 	before := strings.TrimRight(t[max(0, i-40):i], " \t\"'-")
 	return before == "" || strings.IndexByte("\n{,", before[len(before)-1]) >= 0
-}
-
-// inPath reports whether what stands at i is a part of a path.
-func inPath(t string, i int) bool {
-	before := t[max(0, i-60):i]
-	return strings.Contains(before[strings.LastIndexAny(before, " \t\n\"'`=?&:(")+1:], "/")
 }
 
 // meant is the kind of a name by its word and the one before it, and whether the name is weak.
@@ -150,11 +144,31 @@ var (
 	ofLookups    = strings.Fields("public recv primary foreign cache restore sort partition index row hash group object map storage query idempotency unique lookup s metric site dedup dedupe routing host trusted composite join") //nolint:gochecknoglobals // read-only
 )
 
-// isFlag reports whether before ends in the dashes and words that begin a flag.
-func isFlag(before string) bool {
-	word := before[strings.LastIndexAny(before, " \t\n\"'")+1:]
-	return strings.HasPrefix(word, "-") && !strings.ContainsAny(word, "/=")
+// isFlag reports whether the dashes and words that begin a flag stand before i.
+func isFlag(t string, i int) bool {
+	lo := i
+	for ; lo > max(0, i-60) && !endsFlag[t[lo-1]]; lo-- {
+		if t[lo-1] == '/' || t[lo-1] == '=' {
+			return false
+		}
+	}
+	return lo < i && t[lo] == '-'
 }
+
+// inPath reports whether what stands at i is a part of a path.
+func inPath(t string, i int) bool {
+	for lo := i; lo > max(0, i-60) && !endsPart[t[lo-1]]; lo-- {
+		if t[lo-1] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	endsFlag = bytesIn(" \t\n\"'")        //nolint:gochecknoglobals // read-only
+	endsPart = bytesIn(" \t\n\"'`=?&:(") //nolint:gochecknoglobals // read-only
+)
 
 // wordBefore is the word that ends at i, or before one sign there: "api" of "API_KEY", "apikey" and "api key".
 func wordBefore(t string, i int) string {

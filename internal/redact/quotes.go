@@ -14,11 +14,8 @@ func quotedAt(t string, i int) (lo, hi int, closed bool) {
 		return lo, hi, true
 	}
 	if quoteAt(t, i) {
-		line := t[i+1 : min(len(t), i+longestValue)]
-		if n := strings.IndexByte(line, '\n'); n >= 0 {
-			line = line[:n]
-		}
-		if n := strings.IndexByte(line, t[i]); n > 0 {
+		rest := t[i+1 : min(len(t), i+longestValue)]
+		if n := strings.IndexByte(rest, t[i]); n > 0 && strings.IndexByte(rest[:n], '\n') < 0 {
 			return i + 1, i + 1 + n, true
 		}
 	}

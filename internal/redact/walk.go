@@ -395,20 +395,17 @@ func (s *scanner) ahead(n name) (int, int) {
 		}
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
-		tied := b < hi || backward.MatchString(between) // another script follows
 		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
-		if n.kind != password && !tied {
-			hi = lo
-			continue
-		}
-		l, want := lookOf(v, quoted), odd
-		if tied {
-			want = max(marked, least[n.kind][said])
-		} else if Wordy(v) && compound(v) {
-			want = never
-		}
-		if l >= want && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
-			return a, b
+		if l := lookOf(v, quoted); l >= marked && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
+			want := odd
+			if b < hi || backward.MatchString(between) { // another script follows
+				want = least[n.kind][said]
+			} else if n.kind != password || Wordy(v) && compound(v) {
+				want = never
+			}
+			if l >= want {
+				return a, b
+			}
 		}
 		hi = lo
 	}

@@ -47,6 +47,9 @@ var (
 // port.
 func plainForm(v string) bool {
 	const signs = ".:@#/"
+	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
+		return false
+	}
 	dated := isLower(v[0]) && len(v) > len("-20261231") && isDigit(v[len(v)-1]) && isDigit(v[len(v)-2])
 	return (isDigit(v[0]) || v[0] == 'v' || dated || strings.ContainsAny(v, signs)) && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
 }
