@@ -87,11 +87,6 @@ func digits(text string) int {
 // it has and what stands behind. Without one, numbers is 0.
 func readPlace(text string) (numbers int, rest string) {
 	i := strings.IndexAny(text, ":( \t")
-	if i == 1 && len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') { // a drive
-		if i = strings.IndexAny(text[2:], ":( \t"); i >= 0 {
-			i += 2
-		}
-	}
 	if i < 1 || !looksLikeFile(text[:i]) {
 		return 0, ""
 	}

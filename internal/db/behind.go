@@ -19,21 +19,21 @@ func tieColumns(t *attribution.Tie) []any {
 // Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
 func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
 	all, err := ties(ctx, d, `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
-	out := map[string][]attribution.Tie{}
-	for _, t := range all {
-		out[t.SHA] = append(out[t.SHA], t)
-	}
-	return out, err
+	return tiesBy(all, func(t attribution.Tie) string { return t.SHA }), err
 }
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
 	all, err := ties(ctx, d, `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
+	return tiesBy(all, func(t attribution.Tie) string { return t.Session }), err
+}
+
+func tiesBy(all []attribution.Tie, key func(attribution.Tie) string) map[string][]attribution.Tie {
 	out := map[string][]attribution.Tie{}
 	for _, t := range all {
-		out[t.Session] = append(out[t.Session], t)
+		out[key(t)] = append(out[key(t)], t)
 	}
-	return out, err
+	return out
 }
 
 // Owners reads whose the files of checkpoints are, of each whether that is inferred.

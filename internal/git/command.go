@@ -147,7 +147,7 @@ func (r *Repo) Worktrees() ([]string, error) {
 }
 
 // Variable is one of the environment that the repository was opened with; "" where it is not set.
-func (r *Repo) Variable(name string) string { return lookup(r.env, name) }
+func (r *Repo) Variable(name string) string { return envValue(r.env, name) }
 
 // Command is a call of git in the directory that the repository was opened from, with the process's
 // own environment, that never prompts or pages.
@@ -161,18 +161,18 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 
 // Talk is a git that is asked in lines, and answers in lines.
 type Talk struct {
-	In     io.Writer
-	Out    *bufio.Reader
-	cmd    *exec.Cmd
-	hangUp func()
-	ended  func() bool
-	said   bytes.Buffer
+	In           io.Writer
+	Out          *bufio.Reader
+	cmd          *exec.Cmd
+	closeInput   func()
+	stopWatching func() bool
+	stderr       bytes.Buffer
 }
 
 // Talk starts a Command. It ends with what the repository was opened with: then nobody waits for an answer any more. End it.
 func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
 	t := &Talk{cmd: cmd}
-	cmd.Stderr = &t.said
+	cmd.Stderr = &t.stderr
 	in, err := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
 	if err = errors.Join(err, err2); err == nil {
@@ -182,18 +182,18 @@ func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
 		return nil, err
 	}
 	t.In, t.Out = in, bufio.NewReaderSize(out, 64<<10)
-	t.hangUp = func() { _ = in.Close() }
-	t.ended = context.AfterFunc(r.ctx, func() { _, _ = in.Close(), out.Close() })
+	t.closeInput = func() { _ = in.Close() }
+	t.stopWatching = context.AfterFunc(r.ctx, func() { _, _ = in.Close(), out.Close() })
 	return t, nil
 }
 
 // End hears git's last words.
 func (t *Talk) End() error {
-	t.hangUp()
+	t.closeInput()
 	_, _ = io.Copy(io.Discard, t.Out)
 	err := t.cmd.Wait()
-	t.ended()
-	if said := lastLine(t.said.String()); said != "" {
+	t.stopWatching()
+	if said := lastLine(t.stderr.String()); said != "" {
 		return errors.New(said)
 	}
 	return err
@@ -201,18 +201,18 @@ func (t *Talk) End() error {
 
 // Run is what git prints.
 func (r *Repo) Run(ctx context.Context, args ...string) (string, error) {
-	return output(ctx, r.Command(ctx, args...), lastLine)
+	return runGit(ctx, r.Command(ctx, args...), lastLine)
 }
 
 // Feed is Run with something on stdin.
 func (r *Repo) Feed(ctx context.Context, input string, args ...string) (string, error) {
 	cmd := r.Command(ctx, args...)
 	cmd.Stdin = strings.NewReader(input)
-	return output(ctx, cmd, lastLine)
+	return runGit(ctx, cmd, lastLine)
 }
 
-// output runs a git. Its error has of what git said on stderr what that takes.
-func output(ctx context.Context, cmd *exec.Cmd, said func(string) string) (string, error) {
+// runGit runs a git. Of what git prints on stderr, its error has what the last argument picks.
+func runGit(ctx context.Context, cmd *exec.Cmd, said func(string) string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

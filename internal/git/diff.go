@@ -32,7 +32,7 @@ func (r *Repo) Changes(id OID) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.follow(all), nil
+	return r.mergeRenames(all), nil
 }
 
 // CommitDiff is Changes without a look for renames.
@@ -54,7 +54,7 @@ func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
 // Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
 func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	out := []Change{}
-	err := r.unbounded().differ(older, newer, "", func(path string, before, after TreeEntry) (into bool, err error) {
+	err := r.unboundedTrees().differ(older, newer, "", func(path string, before, after TreeEntry) (into bool, err error) {
 		c := Change{Path: path, Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
 		switch {
 		case before.IsDir() || after.IsDir():
@@ -74,8 +74,8 @@ func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	return out, nil
 }
 
-// follow makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.
-func (r *Repo) follow(all []Change) []Change {
+// mergeRenames makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.
+func (r *Repo) mergeRenames(all []Change) []Change {
 	moved := r.Renames(all, maxRenames)
 	former := map[string]Change{}
 	for _, c := range all {

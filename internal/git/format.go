@@ -46,8 +46,8 @@ func IsOID(text string) bool {
 	return err == nil
 }
 
-// fits says what an OID is that can't name an object here: ErrNotFound where another repository may have one.
-func (h Hash) fits(id OID) error {
+// check says what an OID is that can't name an object here: ErrNotFound where another repository may have one.
+func (h Hash) check(id OID) error {
 	switch {
 	case !IsOID(string(id)):
 		return fmt.Errorf("git: %q is no object ID", id)
@@ -75,7 +75,7 @@ func (r *Repo) chooseStore() (err error) {
 	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
 	case "", "files":
 		if own {
-			r.git.beside = true
+			r.git.onlyInfo = true
 			r.store, err = newLibrary(r)
 			return err
 		}
@@ -83,7 +83,7 @@ func (r *Repo) chooseStore() (err error) {
 		if _, err := r.Run(r.ctx, "rev-parse", "--git-dir"); err != nil {
 			return fmt.Errorf("%w: extensions.refstorage is %s: %w", ErrUnsupported, refs, err)
 		}
-		r.table = true
+		r.reftable = true
 	}
 	r.store = r.git
 	return r.git.start() // everything asks for something, and meanwhile it may begin

@@ -38,7 +38,7 @@ var (
 	ErrNoIdentity    = errors.New("no identity")
 	ErrAmbiguous     = errors.New("ambiguous")
 
-	errNoCommit = errors.New("not a commit")
+	errNotCommit = errors.New("not a commit")
 )
 
 // Layout says where a repository keeps things. All paths are absolute and cleaned, and
@@ -52,16 +52,16 @@ type Layout struct {
 
 // Repo is an open repository.
 type Repo struct {
-	ctx    context.Context  // ends every process that is started for it
-	r      *git2.Repository // found it, and reads its configuration
-	hash   Hash
-	store  store
-	git    *plumbing // the store, or beside libgit2 for what that does not know
-	table  bool      // refs and their reflogs are in a reftable
-	shared shared    // with whom, by core.sharedRepository
-	layout Layout
-	dir    string
-	env    []string
+	ctx      context.Context  // ends every process that is started for it
+	r        *git2.Repository // found it, and reads its configuration
+	hash     Hash
+	store    store
+	git      *plumbing // the store, or beside libgit2 for what that does not know
+	reftable bool      // refs and their reflogs are in a reftable
+	shared   shared    // with whom, by core.sharedRepository
+	layout   Layout
+	dir      string
+	env      []string
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
@@ -118,14 +118,14 @@ func (r *Repo) inspect() (err error) {
 // and refuses the second.
 func openRepository(dir string, env []string) (*git2.Repository, error) {
 	path, flags := dir, git2.RepositoryOpenCrossFs
-	if d := lookup(env, "GIT_DIR"); d != "" {
+	if d := envValue(env, "GIT_DIR"); d != "" {
 		path, flags = absoluteIn(dir, d), git2.RepositoryOpenNoSearch
 	}
 	r, err := git2.OpenRepositoryExtended(path, flags, "")
 	if err != nil {
 		return nil, err
 	}
-	if tree := lookup(env, "GIT_WORK_TREE"); tree != "" {
+	if tree := envValue(env, "GIT_WORK_TREE"); tree != "" {
 		if err := r.SetWorkdir(absoluteIn(dir, tree), false); err != nil {
 			r.Free()
 			return nil, fmt.Errorf("GIT_WORK_TREE %q: %w", tree, err)
@@ -280,7 +280,7 @@ type Signature struct {
 	When        time.Time
 }
 
-func lookup(env []string, key string) string {
+func envValue(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
 			return v

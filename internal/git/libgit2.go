@@ -30,25 +30,25 @@ func (l *library) close() {
 	}
 }
 
-func fromOid(id *git2.Oid) OID {
+func oidOf(id *git2.Oid) OID {
 	if id == nil || id.IsZero() {
 		return ""
 	}
 	return OID(id.String())
 }
 
-func (l *library) oid(id OID) (*git2.Oid, error) {
-	if err := l.repo.hash.fits(id); err != nil {
+func (l *library) libraryOID(id OID) (*git2.Oid, error) {
+	if err := l.repo.hash.check(id); err != nil {
 		return nil, err
 	}
 	return git2.NewOid(string(id))
 }
 
-// kindOf is what git calls a kind.
-func kindOf(t git2.ObjectType) Kind { return Kind(strings.ToLower(t.String())) }
+// kindOfType is what git calls a kind.
+func kindOfType(t git2.ObjectType) Kind { return Kind(strings.ToLower(t.String())) }
 
-// ownError is an error of libgit2's in our words.
-func ownError(err error) error {
+// notFoundError makes ErrNotFound of libgit2's error for what is not here.
+func notFoundError(err error) error {
 	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
 		return ErrNotFound // callers name what it is
 	}
@@ -56,34 +56,34 @@ func ownError(err error) error {
 }
 
 func (l *library) header(id OID) (Kind, uint64, error) {
-	o, err := l.oid(id)
+	o, err := l.libraryOID(id)
 	if err != nil {
 		return "", 0, err
 	}
 	size, kind, err := l.odb.ReadHeader(o)
-	return kindOf(kind), size, ownError(err)
+	return kindOfType(kind), size, notFoundError(err)
 }
 
 func (l *library) object(id OID) (Kind, []byte, error) {
-	o, err := l.oid(id)
+	o, err := l.libraryOID(id)
 	if err != nil {
 		return "", nil, err
 	}
 	obj, err := l.odb.Read(o)
 	if err != nil {
-		return "", nil, ownError(err)
+		return "", nil, notFoundError(err)
 	}
 	defer obj.Free()
-	return kindOf(obj.Type()), append([]byte(nil), obj.Data()...), nil
+	return kindOfType(obj.Type()), append([]byte(nil), obj.Data()...), nil
 }
 
 func (l *library) ref(name string) (OID, error) {
 	ref, err := l.r.References.Lookup(name)
 	if err != nil {
-		return "", ownError(err)
+		return "", notFoundError(err)
 	}
 	defer ref.Free()
-	return fromOid(ref.Target()), nil
+	return oidOf(ref.Target()), nil
 }
 
 func (l *library) refs(globs []string) (map[string]OID, error) {
@@ -111,7 +111,7 @@ func (l *library) list(glob string, refs map[string]OID) error {
 			return err
 		}
 		if ref.Type() == git2.ReferenceOid {
-			refs[ref.Name()] = fromOid(ref.Target())
+			refs[ref.Name()] = oidOf(ref.Target())
 		}
 		ref.Free()
 	}

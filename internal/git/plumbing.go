@@ -16,24 +16,24 @@ import (
 // a process takes 3 ms; a second one, for sizes alone, would only be a second process. Refs are listed by one for-each-ref, and moved by one
 // update-ref. A hook with nothing new took 18.5 ms, where libgit2 took 12.2, and a recall 19.9, where libgit2 took 15.1.
 type plumbing struct {
-	repo   *Repo
-	beside bool  // libgit2 is the store, and git is asked for kinds and sizes alone: --batch-command is of git 2.36
-	talk   *Talk // nil: not started, or ended
+	repo     *Repo
+	onlyInfo bool  // libgit2 is the store, and git is asked for kinds and sizes alone: --batch-command is of git 2.36
+	talk     *Talk // nil: not started, or ended
 }
 
-// isolated is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
+// isolate is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
 // knows no other way to leave a fetch than to forbid every protocol.)
-func isolated(cmd *exec.Cmd) *exec.Cmd {
+func isolate(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Env = append(cmd.Env, "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return cmd
 }
 
 func (p *plumbing) start() (err error) {
 	mode := "--batch-command"
-	if p.beside {
+	if p.onlyInfo {
 		mode = "--batch-check"
 	}
-	p.talk, err = p.repo.Talk(isolated(p.repo.Command(p.repo.ctx, "cat-file", mode)))
+	p.talk, err = p.repo.Talk(isolate(p.repo.Command(p.repo.ctx, "cat-file", mode)))
 	return err
 }
 
@@ -44,8 +44,8 @@ func (p *plumbing) close() {
 	}
 }
 
-// answer is the first line of what git says of a name.
-type answer struct {
+// objectInfo is the first line of what git says of a name.
+type objectInfo struct {
 	id   OID
 	kind Kind
 	size uint64
@@ -53,16 +53,16 @@ type answer struct {
 
 // ask gives a command with a name, and reads the answer's first line. Where git ends instead, it will be started anew; in a clone that was
 // cut, that is what git does for an object that is not here.
-func (p *plumbing) ask(command, name string) (answer, error) {
+func (p *plumbing) ask(command, name string) (objectInfo, error) {
 	if name == "" || strings.ContainsAny(name, "\n\x00") {
-		return answer{}, ErrNotFound
+		return objectInfo{}, ErrNotFound
 	}
 	if p.talk == nil {
 		if err := p.start(); err != nil {
-			return answer{}, err
+			return objectInfo{}, err
 		}
 	}
-	if !p.beside {
+	if !p.onlyInfo {
 		name = command + " " + name
 	}
 	_, err := io.WriteString(p.talk.In, name+"\n")
@@ -71,12 +71,12 @@ func (p *plumbing) ask(command, name string) (answer, error) {
 		line, err = p.talk.Out.ReadString('\n')
 	}
 	if err != nil {
-		return answer{}, p.broken(err)
+		return objectInfo{}, p.ended(err)
 	}
 	return p.parse(strings.TrimSuffix(line, "\n"))
 }
 
-func (p *plumbing) broken(err error) error {
+func (p *plumbing) ended(err error) error {
 	err = errors.Join(p.repo.ctx.Err(), p.talk.End(), err)
 	p.talk = nil
 	if p.repo.ctx.Err() == nil && p.repo.Incomplete() {
@@ -86,21 +86,21 @@ func (p *plumbing) broken(err error) error {
 }
 
 // parse reads "OID KIND SIZE", or a name and what is the matter with it.
-func (p *plumbing) parse(line string) (answer, error) {
+func (p *plumbing) parse(line string) (objectInfo, error) {
 	f := strings.Fields(line)
 	if len(f) == 3 && len(f[0]) == 2*p.repo.hash.Size {
 		if size, err := strconv.ParseUint(f[2], 10, 64); err == nil {
-			return answer{OID(f[0]), Kind(f[1]), size}, nil
+			return objectInfo{OID(f[0]), Kind(f[1]), size}, nil
 		}
 	}
 	if strings.HasSuffix(line, " ambiguous") {
-		return answer{}, ErrAmbiguous
+		return objectInfo{}, ErrAmbiguous
 	}
-	return answer{}, ErrNotFound
+	return objectInfo{}, ErrNotFound
 }
 
 func (p *plumbing) header(id OID) (Kind, uint64, error) {
-	if err := p.repo.hash.fits(id); err != nil {
+	if err := p.repo.hash.check(id); err != nil {
 		return "", 0, err
 	}
 	a, err := p.ask("info", string(id))
@@ -108,7 +108,7 @@ func (p *plumbing) header(id OID) (Kind, uint64, error) {
 }
 
 func (p *plumbing) object(id OID) (Kind, []byte, error) {
-	if err := p.repo.hash.fits(id); err != nil {
+	if err := p.repo.hash.check(id); err != nil {
 		return "", nil, err
 	}
 	a, err := p.ask("contents", string(id))
@@ -117,7 +117,7 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 	}
 	content := make([]byte, a.size+1) // and the end of a line
 	if _, err := io.ReadFull(p.talk.Out, content); err != nil {
-		return "", nil, p.broken(err)
+		return "", nil, p.ended(err)
 	}
 	return a.kind, content[:a.size], nil
 }
@@ -139,7 +139,7 @@ func (p *plumbing) ref(name string) (OID, error) {
 
 // run is git with an error in its own words.
 func (p *plumbing) run(ctx context.Context, args ...string) (string, error) {
-	return output(ctx, isolated(p.repo.Command(ctx, args...)), failureLine)
+	return runGit(ctx, isolate(p.repo.Command(ctx, args...)), failureLine)
 }
 
 func (p *plumbing) refs(globs []string) (map[string]OID, error) {
@@ -184,7 +184,7 @@ func (p *plumbing) resolve(rev string) (OID, error) {
 	case err != nil:
 		return "", err
 	case a.kind != kindCommit:
-		return "", errNoCommit
+		return "", errNotCommit
 	}
 	return a.id, nil
 }

@@ -20,7 +20,7 @@ const tableReflog = 500
 // <address> 1700000000 +0100\tWHAT", the oldest first. Of a reftable it has the last entries, and no names. It returns ErrNotFound where there is
 // none. Close it.
 func (r *Repo) OpenReflog(ref string) (Reflog, error) {
-	if r.table {
+	if r.reftable {
 		text, err := r.askReflog(ref)
 		return Reflog{strings.NewReader(text), int64(len(text)), func() {}}, err
 	}
@@ -100,15 +100,15 @@ func (r *Repo) Reflog(ref string) ([]OID, error) {
 
 // ExpireReflog empties a ref's reflog.
 func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
-	if _, err := os.Stat(r.reflogFile(ref)); errors.Is(err, fs.ErrNotExist) && !r.table {
+	if _, err := os.Stat(r.reflogFile(ref)); errors.Is(err, fs.ErrNotExist) && !r.reftable {
 		return nil
 	}
-	if r.table {
+	if r.reftable {
 		if _, err := r.Run(ctx, "reflog", "exists", ref); err != nil {
 			return ctx.Err()
 		}
 	}
-	if err := r.change(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
+	if err := r.runChange(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
 		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
 	}
 	return nil

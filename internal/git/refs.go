@@ -50,20 +50,20 @@ const (
 // CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
 // ErrMoved when the ref is not at old any more. A lock file in the way stays, as nobody can tell whether its owner lives; the error names it.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
-	if err := whenFree(ctx, func() error { return r.swap(ctx, name, old, new, reflog) }); err != nil {
+	if err := retryWhileLocked(ctx, func() error { return r.swap(ctx, name, old, new, reflog) }); err != nil {
 		return fmt.Errorf("git: move %s: %w", name, err)
 	}
 	return nil
 }
 
 func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog string) error {
-	if err := r.hash.fits(new); err != nil {
+	if err := r.hash.check(new); err != nil {
 		return err
 	}
 	if old == "" {
 		old = OID(strings.Repeat("0", 2*r.hash.Size))
 	}
-	err := r.change(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old)) // whenFree waits for locks
+	err := r.runChange(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old)) // retryWhileLocked waits for locks
 	if err == nil {
 		return nil
 	}
@@ -75,18 +75,18 @@ func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog strin
 	return err
 }
 
-// change runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
+// runChange runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
 // file.
-func (r *Repo) change(ctx context.Context, args ...string) error {
-	cmd := isolated(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
-	outliving(cmd)
-	_, err := output(ctx, cmd, failureLine)
-	return locked(err)
+func (r *Repo) runChange(ctx context.Context, args ...string) error {
+	cmd := isolate(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
+	detach(cmd)
+	_, err := runGit(ctx, cmd, failureLine)
+	return explainLock(err)
 }
 
-// outliving lets a git outlive this process if that is killed: what is cut off in the middle of a change would leave locks behind. Asked to
+// detach lets a git outlive this process if that is killed: what is cut off in the middle of a change would leave locks behind. Asked to
 // stop, git removes its locks.
-func outliving(cmd *exec.Cmd) {
+func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // helpers such as ssh, too
 	cmd.WaitDelay = stopGrace
@@ -98,8 +98,8 @@ var errLocked = errors.New("locked by another process")
 // lockInTheWay is how git says so of refs; of configuration it says less.
 var lockInTheWay = lazy.Expr(`Unable to create '(.+\.lock)': File exists|cannot lock references|could not lock config file .*: File exists`)
 
-// locked makes git's error of a lock file one that says what to do.
-func locked(err error) error {
+// explainLock makes of git's error about a lock file one that says what to do.
+func explainLock(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -113,8 +113,8 @@ func locked(err error) error {
 	return fmt.Errorf("%w: where no other git runs, remove %s: %w", errLocked, way[1], err)
 }
 
-// whenFree does what takes a lock file, and again while another process holds that.
-func whenFree(ctx context.Context, do func() error) error {
+// retryWhileLocked does something that takes a lock file, again and again while another process holds that file.
+func retryWhileLocked(ctx context.Context, do func() error) error {
 	var err error
 	for range lockTries {
 		if err = ctx.Err(); err != nil {
@@ -178,17 +178,17 @@ func (r *Repo) DeleteRef(ctx context.Context, name string) error {
 		return nil
 	}
 	if err == nil {
-		err = r.change(ctx, "update-ref", "--no-deref", "-d", name)
+		err = r.runChange(ctx, "update-ref", "--no-deref", "-d", name)
 	}
 	if err != nil {
 		return fmt.Errorf("git: delete %s: %w", name, err)
 	}
-	r.removeEmpty(name)
+	r.removeEmptyFolders(name)
 	return nil
 }
 
-// removeEmpty removes the folders of the last ref of a namespace of ours, which libgit2 leaves: "refs/rekal". What is not empty stays.
-func (r *Repo) removeEmpty(name string) {
+// removeEmptyFolders removes the folders of the last ref of a namespace of ours, which libgit2 leaves: "refs/rekal". What is not empty stays.
+func (r *Repo) removeEmptyFolders(name string) {
 	if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") { // git tells a repository by such folders
 		return
 	}

@@ -94,7 +94,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 		}
 	}
 	if _, _, err := r.network(ctx, attended, append(append(args, remote), refspecs...)...); err != nil {
-		return fmt.Errorf("git: fetch from %q: %w", remote, locked(err))
+		return fmt.Errorf("git: fetch from %q: %w", remote, explainLock(err))
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	cmd.Env = append(slices.Clone(r.env), "GIT_PAGER=cat", "LC_ALL=C", "REKAL_SKIP=1")
 	if !attended {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never")
-		outliving(cmd)
+		detach(cmd)
 	} else {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.WaitDelay = stopGrace
@@ -202,7 +202,7 @@ const exitNotSet = 5
 // configure changes the repository's own configuration. Of several that do so at once, git
 // fails all but one, where it waits for the locks of refs; these here wait for each other.
 func (r *Repo) configure(ctx context.Context, act, key string, args ...string) error {
-	err := whenFree(ctx, func() error { return r.change(ctx, append([]string{"config", "--local"}, args...)...) })
+	err := retryWhileLocked(ctx, func() error { return r.runChange(ctx, append([]string{"config", "--local"}, args...)...) })
 	if errors.Is(err, errLocked) {
 		err = fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
 	}

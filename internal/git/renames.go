@@ -17,21 +17,21 @@ const maxCompared = 16 << 20
 // named it concerns all. A blob that is not here is like none.
 func (r *Repo) Renames(changes []Change, most int, files ...string) map[string]string {
 	out := map[string]string{}
-	gone, came := pairSame(changes, out)
+	gone, came := pairEqualContents(changes, out)
 	concerned := func(e Entry) bool { return len(files) == 0 || slices.Contains(files, e.Path) }
 	if n := len(gone) * len(came); n == 0 || n > most*most || !slices.ContainsFunc(slices.Concat(gone, came), concerned) {
 		return out
 	}
-	var pairs []alike
-	olds, news := r.spans(gone), r.spans(came)
+	var pairs []similarPair
+	olds, news := r.spansOfFiles(gone), r.spansOfFiles(came)
 	for i, old := range olds {
 		for k, now := range news {
-			if score := old.like(now); score >= minAlike {
-				pairs = append(pairs, alike{i, k, score, path.Base(gone[i].Path) == path.Base(came[k].Path)})
+			if score := old.similarity(now); score >= minSimilar {
+				pairs = append(pairs, similarPair{i, k, score, path.Base(gone[i].Path) == path.Base(came[k].Path)})
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b alike) int {
+	slices.SortStableFunc(pairs, func(a, b similarPair) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(boolToInt(b.named), boolToInt(a.named)))
 	})
 	taken := map[int]bool{}
@@ -43,15 +43,15 @@ func (r *Repo) Renames(changes []Change, most int, files ...string) map[string]s
 	return out
 }
 
-// alike is a pair of files.
-type alike struct {
+// similarPair is a pair of files.
+type similarPair struct {
 	old, now int // indexes
 	score    float64
 	named    bool // they have one base name
 }
 
-// minAlike is how alike a rename is at least (git: -M50%).
-const minAlike = 0.5
+// minSimilar is how alike a rename is at least (git: -M50%).
+const minSimilar = 0.5
 
 func boolToInt(b bool) int {
 	if b {
@@ -60,8 +60,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// pairSame pairs files of the same content and gives those that are left.
-func pairSame(changes []Change, out map[string]string) (gone, came []Entry) {
+// pairEqualContents pairs files of the same content and gives those that are left.
+func pairEqualContents(changes []Change, out map[string]string) (gone, came []Entry) {
 	former := map[OID][]string{}
 	for _, c := range changes {
 		if c.Kind == "D" {
@@ -95,7 +95,7 @@ type spans struct {
 	bytes map[uint64]int
 }
 
-func (r *Repo) spans(files []Entry) []spans {
+func (r *Repo) spansOfFiles(files []Entry) []spans {
 	out := make([]spans, len(files))
 	for i, f := range files {
 		if size, err := r.BlobSize(f.OID); err != nil || size == 0 || size > maxCompared {
@@ -108,8 +108,8 @@ func (r *Repo) spans(files []Entry) []spans {
 	return out
 }
 
-// seed is one for all files of a process.
-var seed = maphash.MakeSeed() //nolint:gochecknoglobals // a constant
+// hashSeed is the same for all files, so that their hashes can be compared.
+var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // a constant
 
 func spansOf(text []byte) spans {
 	s := spans{len(text), map[uint64]int{}}
@@ -121,17 +121,17 @@ func spansOf(text []byte) spans {
 		if at := bytes.IndexByte(text[:n], '\n'); at >= 0 {
 			n = at + 1
 		}
-		s.bytes[maphash.Bytes(seed, text[:n])] += n
+		s.bytes[maphash.Bytes(hashSeed, text[:n])] += n
 		text = text[n:]
 	}
 	return s
 }
 
-// like is which part of two files stands in both, of the size that they have on average: of a file that grew to twice its size, two
+// similarity is the part of two files that stands in both, of the size that they have on average: of a file that grew to twice its size, two
 // thirds. (git compares with the larger one, and takes such a file for a new one.)
-func (s spans) like(other spans) float64 {
+func (s spans) similarity(other spans) float64 {
 	both := float64(s.size + other.size)
-	if small := min(s.size, other.size); small == 0 || 2*float64(small) < minAlike*both {
+	if small := min(s.size, other.size); small == 0 || 2*float64(small) < minSimilar*both {
 		return 0
 	}
 	same := 0

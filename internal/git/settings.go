@@ -21,8 +21,8 @@ import (
 // same. It would not where the environment or the command line sets something, where an include depends on something, where a
 // worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
 func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
-	if !systemGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || lookup(r.env, "HOME") != os.Getenv("HOME") ||
-		lookup(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
+	if !systemGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || envValue(r.env, "HOME") != os.Getenv("HOME") ||
+		envValue(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
 		return nil, false
 	}
 	all, err := r.r.Config()
@@ -80,7 +80,7 @@ func (r *Repo) hasSetting(expr string) bool {
 func OwnSettings(ctx context.Context, dir string, env []string, expr string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "config", "--show-scope", "-z", "--type=path", "--get-regexp", expr)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(slices.Clone(env), "LC_ALL=C"), stopGrace
-	out, err := output(ctx, cmd, lastLine)
+	out, err := runGit(ctx, cmd, lastLine)
 	var none *exec.ExitError
 	if errors.As(err, &none) && none.ExitCode() == 1 {
 		return nil, nil
@@ -115,7 +115,7 @@ var bound = []string{ //nolint:gochecknoglobals // a table
 // identityByLibrary is the committer where the configuration alone says who that is; see configByLibrary.
 func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
 	conf, ok := r.configByLibrary()
-	if !ok || slices.ContainsFunc(r.env, setsCommitter) || lookup(r.env, "TZ") != os.Getenv("TZ") {
+	if !ok || slices.ContainsFunc(r.env, setsCommitter) || envValue(r.env, "TZ") != os.Getenv("TZ") {
 		return sig, false
 	}
 	for key, to := range map[string]*string{"name": &sig.Name, "email": &sig.Email} {
@@ -143,7 +143,7 @@ func systemGit(env []string) bool {
 	if runtime.GOOS != "linux" {
 		return false
 	}
-	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+	for _, dir := range filepath.SplitList(envValue(env, "PATH")) {
 		switch dir {
 		case "/usr/bin", "/bin", "/usr/lib/git-core", "/usr/libexec/git-core": // the latter are in front for what git starts
 			return true

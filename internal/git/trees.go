@@ -22,20 +22,20 @@ const maxTree = 8 << 20
 //
 // What two comparisons that follow each other both need is read once.
 type Trees struct {
-	repo      *Repo
-	bounded   bool
-	left      int // bytes of trees that may still be looked at, where it is bounded
-	now, last map[OID]string
-	named     map[OID]map[string]TreeEntry
+	repo              *Repo
+	bounded           bool
+	left              int // bytes of trees that may still be looked at, where it is bounded
+	current, previous map[OID]string
+	named             map[OID]map[string]TreeEntry
 }
 
 // Trees is a reader that may look at so many bytes of trees.
 func (r *Repo) Trees(bytes int) *Trees {
-	return &Trees{repo: r, bounded: true, left: bytes, now: map[OID]string{}, named: map[OID]map[string]TreeEntry{}}
+	return &Trees{repo: r, bounded: true, left: bytes, current: map[OID]string{}, named: map[OID]map[string]TreeEntry{}}
 }
 
-// unbounded is a reader of trees of the user's own, however large.
-func (r *Repo) unbounded() *Trees { return &Trees{repo: r, now: map[OID]string{}} }
+// unboundedTrees is a reader of trees of the user's own, however large.
+func (r *Repo) unboundedTrees() *Trees { return &Trees{repo: r, current: map[OID]string{}} }
 
 // Allow lets the reader look at more bytes.
 func (t *Trees) Allow(bytes int) { t.left += bytes }
@@ -51,7 +51,7 @@ type Entry struct {
 // the two differ. An older tree of "" is empty. More than limit files, or trees that can't be
 // read within the bounds, are ErrMalformed; an object that is not here is ErrNotFound.
 func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entry, error) {
-	t.now, t.last = map[OID]string{}, t.now
+	t.current, t.previous = map[OID]string{}, t.current
 	o, err := t.folder(older, folder)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entr
 
 // All lists the files of a tree at any depth, in its order, with the bounds of Added. A link or another repository counts as a file.
 func (t *Trees) All(tree OID, limit int) ([]Entry, error) {
-	t.now, t.last = map[OID]string{}, t.now
+	t.current, t.previous = map[OID]string{}, t.current
 	return t.added("", tree, "", anyDepth, limit)
 }
 
@@ -118,7 +118,7 @@ func (t *Trees) differ(older, newer OID, prefix string, each func(path string, b
 // of a tree and that pass, "" when there is none. Only names that pass are looked into, with
 // their path below the folder.
 func (t *Trees) Last(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
-	t.now, t.last = map[OID]string{}, t.now
+	t.current, t.previous = map[OID]string{}, t.current
 	top, err := t.folder(tree, folder)
 	if err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 
 // File is the file at a slash-separated path of a tree; "" where there is none.
 func (t *Trees) File(tree OID, path string) (OID, error) {
-	t.now, t.last = map[OID]string{}, t.now
+	t.current, t.previous = map[OID]string{}, t.current
 	e, err := t.at(tree, path)
 	if !e.IsFile() {
 		return "", err
@@ -188,9 +188,9 @@ func (t *Trees) entries(id OID) treeEntries {
 	if id == "" {
 		return treeEntries{}
 	}
-	raw, ok := t.now[id]
+	raw, ok := t.current[id]
 	if !ok {
-		raw, ok = t.last[id]
+		raw, ok = t.previous[id]
 	}
 	var err error
 	if !ok {
@@ -202,7 +202,7 @@ func (t *Trees) entries(id OID) treeEntries {
 		return treeEntries{err: err}
 	}
 	t.left -= len(raw)
-	t.now[id] = raw
+	t.current[id] = raw
 	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}
 }
 
@@ -241,7 +241,7 @@ func (t *Trees) read(id OID) (string, error) {
 // Tree yields the entries of a tree of the user's own, however large; "" is the empty one. An error is the last that it yields.
 func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 	return func(yield func(TreeEntry, error) bool) {
-		all := r.unbounded().entries(id)
+		all := r.unboundedTrees().entries(id)
 		for all.next() {
 			if !yield(all.entry, nil) {
 				return
@@ -256,7 +256,7 @@ func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 // At is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
 // read.
 func (r *Repo) At(tree OID, path string) TreeEntry {
-	e, _ := r.unbounded().at(tree, path)
+	e, _ := r.unboundedTrees().at(tree, path)
 	return e
 }
 
@@ -298,10 +298,10 @@ func (e TreeEntry) String() string { return e.Mode + " " + e.Name + "\x00" + e.o
 // compareEntries is git's order: by bytes, a folder as if its name ended in a slash.
 func compareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
-	return cmp.Or(strings.Compare(a.Name[:n], b.Name[:n]), cmp.Compare(a.after(n), b.after(n)))
+	return cmp.Or(strings.Compare(a.Name[:n], b.Name[:n]), cmp.Compare(a.byteAfter(n), b.byteAfter(n)))
 }
 
-func (e TreeEntry) after(n int) byte {
+func (e TreeEntry) byteAfter(n int) byte {
 	switch {
 	case n < len(e.Name):
 		return e.Name[n]

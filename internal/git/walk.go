@@ -22,7 +22,7 @@ func (r *Repo) Newest(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, e
 func (r *Repo) newest(ctx context.Context, read func(OID) (Commit, error), tips, hide []OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		w, err := r.walk(read, tips, hide)
-		for err == nil && w.wanted > 0 {
+		for err == nil && w.visible > 0 {
 			c := w.pop()
 			if !c.hidden && !yield(c.Commit, nil) {
 				return
@@ -42,7 +42,7 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	return func(yield func(Commit, error) bool) {
 		w, err := r.walk(r.Commit, tips, hide)
 		if err == nil {
-			err = w.toEnd(ctx)
+			err = w.exhaust(ctx)
 		}
 		if err != nil {
 			yield(Commit{}, fmt.Errorf("git: walk: %w", err))
@@ -73,8 +73,8 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 	}
 	w, err := r.walk(r.Commit, []OID{old}, []OID{new})
 	if err == nil {
-		w.sought = old
-		err = w.toEnd(r.ctx)
+		w.target = old
+		err = w.exhaust(r.ctx)
 	}
 	if err != nil {
 		return false, fmt.Errorf("git: is %s behind %s: %w", old, new, err)
@@ -105,12 +105,12 @@ func (r *Repo) CheckCommitSizes(ctx context.Context, tip OID, have ...OID) error
 
 // walk is a queue of commits by their time, the newest last.
 type walk struct {
-	read   func(OID) (Commit, error)
-	cuts   map[OID]bool
-	seen   map[OID]*walkedCommit
-	queue  []*walkedCommit
-	wanted int // in the queue, and not hidden
-	sought OID // toEnd ends where this one gets hidden, and what is behind hidden commits must be here, too; "" for none
+	read    func(OID) (Commit, error)
+	cuts    map[OID]bool
+	seen    map[OID]*walkedCommit
+	queue   []*walkedCommit
+	visible int // in the queue, and not hidden
+	target  OID // exhaust ends where this commit gets hidden, and what is behind hidden commits must be here, too; "" for none
 }
 
 type walkedCommit struct {
@@ -148,7 +148,7 @@ func (w *walk) parents(c *walkedCommit) error {
 	}
 	for _, p := range c.Parents {
 		err := w.add(p, c.hidden)
-		if err != nil && (!c.hidden || w.sought != "" || !errors.Is(err, ErrNotFound)) {
+		if err != nil && (!c.hidden || w.target != "" || !errors.Is(err, ErrNotFound)) {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (w *walk) add(id OID, hidden bool) error {
 		at, _ := slices.BinarySearchFunc(w.queue, w.seen[id], compareDates)
 		w.queue = slices.Insert(w.queue, at, w.seen[id])
 		if !hidden {
-			w.wanted++
+			w.visible++
 		}
 		return nil
 	}
@@ -178,7 +178,7 @@ func (w *walk) add(id OID, hidden bool) error {
 			again = append(again, c.Parents...)
 		default:
 			c.hidden = true
-			w.wanted--
+			w.visible--
 			slices.SortFunc(w.queue, compareDates) // its place is another
 		}
 	}
@@ -190,25 +190,25 @@ func (w *walk) pop() *walkedCommit {
 	w.queue = w.queue[:len(w.queue)-1]
 	last.popped = true
 	if !last.hidden {
-		w.wanted--
+		w.visible--
 	}
 	return last
 }
 
-// slop is how many hidden commits are looked at that are older than all others: behind one with a wrong clock may be one that is wanted
+// extraHidden is how many hidden commits are looked at that are older than all others: behind one with a wrong clock may be one that is wanted
 // (git's revision.c: SLOP).
-const slop = 5
+const extraHidden = 5
 
-// toEnd finds all commits.
-func (w *walk) toEnd(ctx context.Context) error {
+// exhaust takes commits from the queue until none can be visible any more.
+func (w *walk) exhaust(ctx context.Context) error {
 	var oldest *walkedCommit
-	for left := slop; len(w.queue) > 0 && (w.wanted > 0 || left > 0); left-- {
-		if w.sought != "" && w.seen[w.sought].hidden {
+	for left := extraHidden; len(w.queue) > 0 && (w.visible > 0 || left > 0); left-- {
+		if w.target != "" && w.seen[w.target].hidden {
 			return nil
 		}
 		c := w.pop()
 		if !c.hidden || oldest != nil && compareDates(oldest, c) <= 0 {
-			left = slop
+			left = extraHidden
 		}
 		if !c.hidden && (oldest == nil || compareDates(c, oldest) < 0) {
 			oldest = c

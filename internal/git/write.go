@@ -20,7 +20,7 @@ import (
 // `git gc` which runs just now takes it away.
 func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	id := r.hash.oid(kind, content)
-	path := r.loose(id)
+	path := r.loosePath(id)
 	if unix.Utimes(path, nil) == nil {
 		return id, nil
 	}
@@ -49,8 +49,8 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	return id, nil
 }
 
-// loose is the file of an object that is in no pack.
-func (r *Repo) loose(id OID) string {
+// loosePath is the file of an object that is in no pack.
+func (r *Repo) loosePath(id OID) string {
 	return filepath.Join(r.layout.CommonDir, "objects", string(id[:2]), string(id[2:]))
 }
 

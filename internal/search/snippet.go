@@ -26,12 +26,7 @@ func Snippet(content, question string, limit int) string {
 	if len(words) == 0 || limit < 1 {
 		return ""
 	}
-	from, to := passage(weigh(words, query.Parse(question)), limit-2)
-	out := strings.Join(words[from:to], " ")
-	if from > 0 {
-		out = "…" + out
-	}
-	return cut(out, limit, to < len(words))
+	return excerpt(words, " ", "…", question, limit)
 }
 
 // Lines is Snippet in whole lines, as they are: of a text that is longer than limit characters.
@@ -39,13 +34,17 @@ func Lines(content, question string, limit int) string {
 	if utf8.RuneCountInString(content) <= limit {
 		return content
 	}
-	lines := slices.Collect(strings.Lines(content))
-	from, to := passage(weigh(lines, query.Parse(question)), limit-2)
-	out := strings.Join(lines[from:to], "")
+	return excerpt(slices.Collect(strings.Lines(content)), "", "…\n", question, limit)
+}
+
+// excerpt joins the parts of a text that hold the most different words of a question, with an ellipsis where something is left out in front.
+func excerpt(parts []string, separator, ellipsis, question string, limit int) string {
+	from, to := passage(weigh(parts, query.Parse(question)), limit-2)
+	out := strings.Join(parts[from:to], separator)
 	if from > 0 {
-		out = "…\n" + out
+		out = ellipsis + out
 	}
-	return cut(out, limit, to < len(lines))
+	return cut(out, limit, to < len(parts))
 }
 
 // cut shortens s to limit characters, with an ellipsis if anything is, or was, left out.

@@ -83,7 +83,7 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 		return Blame{}, err
 	}
 	defer c.Close()
-	now, err := blamable(c, file)
+	now, err := textToBlame(c, file)
 	if err != nil {
 		return Blame{}, err
 	}
@@ -111,7 +111,7 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	if err != nil {
 		return Blame{}, err
 	}
-	origins, err := blame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
+	origins, err := runBlame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
 	if errors.Is(err, git.ErrNotFound) { // it was never added
 		return out, nil
 	}
@@ -123,7 +123,7 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 
 // linesOfFile are the lines of a file.
 func linesOfFile(c *worktree.Content, file string) ([]string, error) {
-	text, err := blamable(c, file)
+	text, err := textToBlame(c, file)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func textLines(text []byte) (out []string) {
 	return out
 }
 
-// blamable is the content of a file whose lines can be looked for.
-func blamable(c *worktree.Content, file string) ([]byte, error) {
+// textToBlame is the content of a file whose lines can be looked for.
+func textToBlame(c *worktree.Content, file string) ([]byte, error) {
 	text, err := c.Text(file)
 	switch {
 	case err != nil:
@@ -165,7 +165,7 @@ func mapUnchangedLines(before, now []byte, spaces git.Spaces, out []int) error {
 	}
 	for l := range strings.Lines(text) {
 		var h hunk
-		if !strings.HasPrefix(l, "@@ ") || !h.parse(l) {
+		if !strings.HasPrefix(l, "@@ ") || !h.parseHead(l) {
 			continue
 		}
 		if h.newLines == 0 {
@@ -182,8 +182,8 @@ func mapUnchangedLines(before, now []byte, spaces git.Spaces, out []int) error {
 // hunk is the head of a part of a diff.
 type hunk struct{ oldLines, new, newLines int }
 
-// parse reads "@@ -1,2 +3,4 @@ …", in which ",1" may be left out.
-func (h *hunk) parse(line string) bool {
+// parseHead reads "@@ -1,2 +3,4 @@ …", in which ",1" may be left out.
+func (h *hunk) parseHead(line string) bool {
 	f := strings.Fields(line)
 	if len(f) < 3 {
 		return false

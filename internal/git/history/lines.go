@@ -49,8 +49,8 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	return out, nil
 }
 
-// blobAtMost reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
-func blobAtMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
+// blobWithin reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
+func blobWithin(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func blobAtMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 }
 
 func textBlob(r *git.Repo, id git.OID) ([]byte, error) {
-	text, err := blobAtMost(r, id, maxLines)
+	text, err := blobWithin(r, id, maxLines)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary
 	}

@@ -41,16 +41,16 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 		}
 		out[i] = FilePatch{Change: c, Left: i >= maxPatches}
 		if !out[i].Left && c.OID != c.Before {
-			patch(r, &out[i])
+			comparePatch(r, &out[i])
 		}
 	}
 	return out, nil
 }
 
-// patch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
-func patch(r *git.Repo, p *FilePatch) {
-	before, one := blobAtMost(r, p.Before, maxPatched)
-	after, two := blobAtMost(r, p.OID, maxPatched)
+// comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
+func comparePatch(r *git.Repo, p *FilePatch) {
+	before, one := blobWithin(r, p.Before, maxPatched)
+	after, two := blobWithin(r, p.OID, maxPatched)
 	p.Left = one != nil || two != nil
 	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
 	if p.Left || p.Binary {
@@ -80,7 +80,7 @@ func (p FilePatch) Added() (out []int) {
 	for l := range strings.Lines(p.Text) {
 		var h hunk
 		switch {
-		case strings.HasPrefix(l, "@@ ") && h.parse(l):
+		case strings.HasPrefix(l, "@@ ") && h.parseHead(l):
 			at = h.new
 		case strings.HasPrefix(l, "+"):
 			out = append(out, at)

@@ -34,10 +34,10 @@ func PatchID(r *git.Repo, c git.Commit) string {
 	if err != nil || len(changes) == 0 || len(changes) > patchFiles {
 		return ""
 	}
-	sum, left, pending := patchSum{}, patchBytes, ""
+	sum, left, pending := patchIDSum{}, patchBytes, ""
 	for _, ch := range changes {
 		for _, part := range splitTypeChange(ch) {
-			text, ok := patchOf(r, part, &left)
+			text, ok := filePatch(r, part, &left)
 			if !ok {
 				return ""
 			}
@@ -64,10 +64,10 @@ func splitTypeChange(c git.Change) []git.Change {
 	}
 }
 
-// patchOf is the patch of one file as git prints it, without an "index" line, and takes its size off the rest.
-func patchOf(r *git.Repo, c git.Change, left *int) (string, bool) {
-	before, one := sideContent(r, c.Before, c.Modes[0], left)
-	after, two := sideContent(r, c.OID, c.Modes[1], left)
+// filePatch is the patch of one file as git prints it, without an "index" line, and takes its size off the rest.
+func filePatch(r *git.Repo, c git.Change, left *int) (string, bool) {
+	before, one := patchSide(r, c.Before, c.Modes[0], left)
+	after, two := patchSide(r, c.OID, c.Modes[1], left)
 	if !one || !two || bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0 {
 		return "", false
 	}
@@ -88,22 +88,22 @@ func patchOf(r *git.Repo, c git.Change, left *int) (string, bool) {
 	return head + text, err == nil
 }
 
-// sideContent is one side of a patch.
-func sideContent(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
+// patchSide is one side of a patch.
+func patchSide(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
 	if mode == repository {
 		return []byte("Subproject commit " + string(id) + "\n"), true
 	}
-	text, err := blobAtMost(r, id, uint64(*left))
+	text, err := blobWithin(r, id, uint64(*left))
 	*left -= len(text)
 	return text, err == nil
 }
 
-// patchSum is a sum of hashes as numbers of 160 bits, the lowest byte first: so the order of files does not count (git's diff.c,
+// patchIDSum is a sum of hashes as numbers of 160 bits, the lowest byte first: so the order of files does not count (git's diff.c,
 // flush_one_hunk).
-type patchSum [sha1.Size]byte
+type patchIDSum [sha1.Size]byte
 
 // add adds the hash of a patch, in which neither white space nor the places of hunks count.
-func (s *patchSum) add(patch string) {
+func (s *patchIDSum) add(patch string) {
 	h := sha1.New()
 	for line := range strings.Lines(patch) {
 		if strings.HasPrefix(line, "@@ ") || strings.HasPrefix(line, "\\ ") {

@@ -96,7 +96,7 @@ func readSection(f io.ReaderAt, from, n int64) string {
 func (l *Reflog) parse(text, branch string) {
 	on, act := 0, "" // the first commit whose branch is not known; what made the one before
 	for line := range strings.Lines(text) {
-		e, ok := entryOf(line)
+		e, ok := parseLogEntry(line)
 		e.made.Before, l.Mark = l.Mark, ReflogMark{l.Mark.Size + int64(len(line)), e.new}
 		if !ok {
 			act = ""
@@ -137,7 +137,7 @@ type logEntry struct {
 	made     Made
 }
 
-func entryOf(line string) (e logEntry, ok bool) {
+func parseLogEntry(line string) (e logEntry, ok bool) {
 	who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 	old, who, _ := strings.Cut(who, " ")
 	now, who, _ := strings.Cut(who, " ")

@@ -17,13 +17,13 @@ import (
 // meant to be asked from a hook that runs because of what HEAD is now.
 func Sequencing(r *git.Repo) bool {
 	switch {
-	case stateExists(r, "rebase-merge"):
-		conflict := stateExists(r, "rebase-merge/stopped-sha") && !stateExists(r, "rebase-merge/amend") // else it stands still because it was told to
+	case hasState(r, "rebase-merge"):
+		conflict := hasState(r, "rebase-merge/stopped-sha") && !hasState(r, "rebase-merge/amend") // else it stands still because it was told to
 		return conflict || !committedByHand(r)
-	case stateExists(r, "rebase-apply/rebasing"):
+	case hasState(r, "rebase-apply/rebasing"):
 		return !committedByHand(r)
-	case stateExists(r, "rebase-apply"):
-		return stateNumber(r, "rebase-apply/next") < stateNumber(r, "rebase-apply/last") && !committedByHand(r)
+	case hasState(r, "rebase-apply"):
+		return numberInState(r, "rebase-apply/next") < numberInState(r, "rebase-apply/last") && !committedByHand(r)
 	}
 	// The list still holds the pick that was just made.
 	return countPicks(r, "sequencer/todo") > 1 && !committedByHand(r)
@@ -32,7 +32,7 @@ func Sequencing(r *git.Repo) bool {
 // committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
 // pick. git says so in HEAD's reflog; where none is kept, nothing counts as made by hand.
 func committedByHand(r *git.Repo) bool {
-	move := lastMove(r).what
+	move := lastReflogEntry(r).what
 	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
 }
 
@@ -40,9 +40,9 @@ func committedByHand(r *git.Repo) bool {
 // manager may have kept it to itself. A line is an old and a new OID.
 func Rewritten(r *git.Repo, amend bool) string {
 	if !amend {
-		return stateText(r, "rebase-merge/rewritten-list") + stateText(r, "rebase-apply/rewritten")
+		return readState(r, "rebase-merge/rewritten-list") + readState(r, "rebase-apply/rewritten")
 	}
-	if move := lastMove(r); move.amends() {
+	if move := lastReflogEntry(r); move.amends() {
 		return string(move.old) + " " + string(move.new) + "\n"
 	}
 	return ""
@@ -50,16 +50,16 @@ func Rewritten(r *git.Repo, amend bool) string {
 
 // Merging reports whether `git merge` is under way in this worktree, as it still is when its
 // post-merge hook runs; a fast-forward and a squash never are.
-func Merging(r *git.Repo) bool { return stateExists(r, "MERGE_HEAD") }
+func Merging(r *git.Repo) bool { return hasState(r, "MERGE_HEAD") }
 
-func stateExists(r *git.Repo, name string) bool {
+func hasState(r *git.Repo, name string) bool {
 	_, err := os.Lstat(filepath.Join(r.Layout().GitDir, name))
 	return err == nil
 }
 
-// stateNumber reads a file that holds one; 0 when it does not.
-func stateNumber(r *git.Repo, name string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(stateText(r, name)))
+// numberInState reads a file of git's state that holds a number; 0 when it does not.
+func numberInState(r *git.Repo, name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(readState(r, name)))
 	if err != nil {
 		return 0
 	}
@@ -69,7 +69,7 @@ func stateNumber(r *git.Repo, name string) int {
 // countPicks counts the instructions of a sequence's list.
 func countPicks(r *git.Repo, name string) int {
 	n := 0
-	for line := range strings.Lines(stateText(r, name)) {
+	for line := range strings.Lines(readState(r, name)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			n++
 		}
@@ -77,7 +77,7 @@ func countPicks(r *git.Repo, name string) int {
 	return n
 }
 
-func stateText(r *git.Repo, name string) string {
+func readState(r *git.Repo, name string) string {
 	b, _ := os.ReadFile(filepath.Join(r.Layout().GitDir, name)) // mostly there is none
 	return string(b)
 }
@@ -85,8 +85,8 @@ func stateText(r *git.Repo, name string) string {
 // reflogTail is how much of the end of a reflog is read: more than its longest last line.
 const reflogTail = 4 << 10
 
-// lastMove is the newest entry in HEAD's reflog; the zero entry where none is kept.
-func lastMove(r *git.Repo) logEntry {
+// lastReflogEntry is the newest entry in HEAD's reflog; the zero entry where none is kept.
+func lastReflogEntry(r *git.Repo) logEntry {
 	log, err := r.OpenReflog(r.HeadName(r.Layout().GitDir))
 	if err != nil {
 		return logEntry{}
@@ -94,6 +94,6 @@ func lastMove(r *git.Repo) logEntry {
 	defer log.Close()
 	n := min(log.Size, reflogTail)
 	tail := strings.TrimSpace(readSection(log, log.Size-n, n))
-	e, _ := entryOf(tail[strings.LastIndexByte(tail, '\n')+1:])
+	e, _ := parseLogEntry(tail[strings.LastIndexByte(tail, '\n')+1:])
 	return e
 }

@@ -42,7 +42,7 @@ func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines 
 	if known != "" {
 		revs = append(revs, "^"+string(known))
 	}
-	origins, err := blame(ctx, r, nil, revs, file, nil, asked)
+	origins, err := runBlame(ctx, r, nil, revs, file, nil, asked)
 	for i, n := range there {
 		out[i] = origins[n]
 	}
@@ -58,7 +58,7 @@ func matchingLines(r *git.Repo, commit git.OID, file string, lines []int, in git
 		if err != nil {
 			return out, err
 		}
-		texts[i], err = blamable(c, file)
+		texts[i], err = textToBlame(c, file)
 		c.Close()
 		if err != nil {
 			return out, err
@@ -76,11 +76,11 @@ func matchingLines(r *git.Repo, commit git.OID, file string, lines []int, in git
 	return out, nil
 }
 
-// blame asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
+// runBlame asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
 // that came with what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other
 // commits than git does where a change can be told in several ways, and gives up where the history is cut. Without a revision, it is the file in
 // the working tree that is asked of, or what it is to become, where options are those of its Content. It returns ErrNotFound for a file that git does not know.
-func blame(ctx context.Context, r *git.Repo, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
+func runBlame(ctx context.Context, r *git.Repo, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)

@@ -14,7 +14,7 @@ func (c *Content) attributes(file string) (lines string, some bool) {
 		all := c.attributesIn(dir)
 		some = some || len(all) > 0
 		for _, line := range all {
-			if mayMean(line, path.Base(file)) {
+			if mayApply(line, path.Base(file)) {
 				lines += line
 			}
 		}
@@ -26,9 +26,9 @@ func (c *Content) attributes(file string) (lines string, some bool) {
 
 // attributesIn are the lines of a folder's own file; of the root also those that do not lie in the working tree.
 func (c *Content) attributesIn(dir string) []string {
-	lines, ok := c.rules[dir]
+	lines, ok := c.attributeLines[dir]
 	if !ok {
-		files := []string{c.pathOf(path.Join(dir, ".gitattributes"))}
+		files := []string{c.diskPath(path.Join(dir, ".gitattributes"))}
 		if dir == "." {
 			files = append(files, filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"), "/etc/gitattributes", c.usersAttributes())
 			if crlf := c.repo.Setting("core.autocrlf"); crlf != "" && crlf != "false" {
@@ -40,7 +40,7 @@ func (c *Content) attributesIn(dir string) []string {
 				lines = append(lines, strings.SplitAfter(string(text), "\n")...)
 			}
 		}
-		c.rules[dir] = lines
+		c.attributeLines[dir] = lines
 	}
 	return lines
 }
@@ -60,9 +60,9 @@ func (c *Content) usersAttributes() string {
 	return name
 }
 
-// mayMean reports whether a line may mean a file of a name: a plain pattern is compared, what says more (a path, a macro, quotes, a set of
+// mayApply reports whether a line of an attribute file may apply to a file of a name: a plain pattern is compared, what says more (a path, a macro, quotes, a set of
 // characters) may.
-func mayMean(line, name string) bool {
+func mayApply(line, name string) bool {
 	pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if strings.ContainsAny(pattern, "/\"[\\\t") {
 		return true

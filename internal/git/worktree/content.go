@@ -35,22 +35,22 @@ const (
 // runs no program of the user's: a file that such a filter makes counts by its bytes. Where git leaves ends of lines alone because the
 // index has such already, and in a moment it would not, the answer is Unread.
 type Content struct {
-	repo   *git.Repo
-	commit git.OID // the commit, or HEAD's; "" before the first
-	tree   git.OID // its tree; "" for none
-	trees  *git.Trees
-	root   string           // the working tree; "" where a commit is asked
-	dirs   map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
-	known  map[string]blob
-	files  int
-	bytes  int64
-	rules  map[string][]string // lines of attribute files by folder
-	filter *filter             // nil: not asked yet
+	repo           *git.Repo
+	commit         git.OID // the commit, or HEAD's; "" before the first
+	tree           git.OID // its tree; "" for none
+	trees          *git.Trees
+	root           string           // the working tree; "" where a commit is asked
+	noFolder       map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
+	known          map[string]blob
+	files          int
+	bytes          int64
+	attributeLines map[string][]string // lines of attribute files by folder
+	filter         *filter             // nil: not asked yet
 
-	expected []string              // files that will be asked for
-	indexed  map[string]indexEntry // by file; those that are not in it were not asked for yet
-	touched  map[string]bool       // whether files changed since git saw them; the same
-	changes  []git.Change          // between HEAD and the index; nil: not compared yet
+	expected         []string              // files that will be asked for
+	indexed          map[string]indexEntry // by file; those that are not in it were not asked for yet
+	changedFromIndex map[string]bool       // whether files changed since git saw them; the same
+	changes          []git.Change          // between HEAD and the index; nil: not compared yet
 }
 
 // Unread stands for what stands in a file where that can't be told.
@@ -58,16 +58,16 @@ const Unread git.OID = "unread"
 
 // blob is what stands in a file.
 type blob struct {
-	id    git.OID
-	crlf  bool        // it has ends of lines of another system
-	ident bool        // it holds what git may fill in
-	info  os.FileInfo // of a file of which only the bytes are known, not what git would store of it; else nil
+	id          git.OID
+	crlf        bool        // it has ends of lines of another system
+	ident       bool        // it holds what git may fill in
+	unconverted os.FileInfo // of a file of which only the bytes are known, not what git would store of it; else nil
 }
 
 // Open looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func Open(r *git.Repo, commit git.OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, dirs: map[string]error{}, rules: map[string][]string{}, indexed: map[string]indexEntry{}, touched: map[string]bool{}}
+	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, noFolder: map[string]error{}, attributeLines: map[string][]string{}, indexed: map[string]indexEntry{}, changedFromIndex: map[string]bool{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -109,7 +109,7 @@ func (c *Content) Close() {
 // repository takes longer than the files.
 func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	b := c.fileBlob(file)
-	if b.info == nil || likely != nil && likely(b.id) {
+	if b.unconverted == nil || likely != nil && likely(b.id) {
 		return b.id
 	}
 	attributes, some := c.attributes(file)
@@ -121,7 +121,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)): // nor with git's ends of lines is it what was asked for
 		return b.id
 	}
-	if id := c.unchanged(file); id != "" {
+	if id := c.asInIndex(file); id != "" {
 		return id
 	}
 	if filtered { // a recall is no reason to run a program
@@ -183,9 +183,9 @@ func (c *Content) Text(file string) ([]byte, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("git: %q in the working tree: %w", file, git.ErrNotFound)
 		}
-		return os.ReadFile(c.pathOf(file))
+		return os.ReadFile(c.diskPath(file))
 	}
-	id := c.committed(file)
+	id := c.inCommit(file)
 	if id == "" {
 		return nil, fmt.Errorf("git: %q in %s: %w", file, c.commit, git.ErrNotFound)
 	}
@@ -194,10 +194,10 @@ func (c *Content) Text(file string) ([]byte, error) {
 
 // CommittedAs is what the commit calls a file; false where it has none.
 func (c *Content) CommittedAs(file string) (string, bool) {
-	if c.committed(file) != "" {
+	if c.inCommit(file) != "" {
 		return file, true
 	}
-	staged := c.staged()
+	staged := c.stagedRenames()
 	for _, from := range slices.Sorted(maps.Keys(staged)) {
 		if staged[from] == file {
 			return from, true
@@ -226,9 +226,9 @@ func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 	return c.repo.At(c.tree, name).IsDir()
 }
 
-// committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
+// inCommit is the entry of one file in the commit, also of a folder that is too large to be looked into for
 // each of many; "" for none.
-func (c *Content) committed(file string) git.OID {
+func (c *Content) inCommit(file string) git.OID {
 	id := c.blobInTree(file)
 	if id != Unread {
 		return id
@@ -260,8 +260,10 @@ func (c *Content) blobBelow(tree git.OID, file string) git.OID {
 	}
 }
 
-// pathOf is where a file of the working tree lies.
-func (c *Content) pathOf(file string) string { return filepath.Join(c.root, filepath.FromSlash(file)) }
+// diskPath is where a file of the working tree lies.
+func (c *Content) diskPath(file string) string {
+	return filepath.Join(c.root, filepath.FromSlash(file))
+}
 
 // lstat looks at a file of the working tree. As for git, nothing lies behind a link.
 func (c *Content) lstat(file string) (os.FileInfo, error) {
@@ -271,7 +273,7 @@ func (c *Content) lstat(file string) (os.FileInfo, error) {
 	if err := c.isFolder(path.Dir(file)); err != nil {
 		return nil, err
 	}
-	return os.Lstat(c.pathOf(file))
+	return os.Lstat(c.diskPath(file))
 }
 
 // isFolder says why nothing lies in a folder of the working tree.
@@ -279,13 +281,13 @@ func (c *Content) isFolder(dir string) error {
 	if dir == "." {
 		return nil
 	}
-	err, ok := c.dirs[dir]
+	err, ok := c.noFolder[dir]
 	if !ok {
 		var info os.FileInfo
 		if info, err = c.lstat(dir); err == nil && !info.IsDir() {
 			err = os.ErrNotExist
 		}
-		c.dirs[dir] = err
+		c.noFolder[dir] = err
 	}
 	return err
 }
@@ -295,11 +297,11 @@ func (c *Content) blobInWorktree(file string) blob {
 	info, err := c.lstat(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return blob{id: c.blobLeftOut(file)}
+		return blob{id: c.blobOfMissing(file)}
 	case err != nil:
 		return blob{id: Unread}
 	case info.Mode()&os.ModeSymlink != 0:
-		to, err := os.Readlink(c.pathOf(file))
+		to, err := os.Readlink(c.diskPath(file))
 		if err != nil {
 			return blob{id: Unread}
 		}
@@ -309,10 +311,10 @@ func (c *Content) blobInWorktree(file string) blob {
 	case !info.Mode().IsRegular():
 		return blob{} // as for git
 	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return blob{id: cmp.Or(c.unchanged(file), Unread)}
+		return blob{id: cmp.Or(c.asInIndex(file), Unread)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
-	text, err := os.ReadFile(c.pathOf(file))
+	text, err := os.ReadFile(c.diskPath(file))
 	if err != nil {
 		return blob{id: Unread}
 	}
@@ -322,8 +324,8 @@ func (c *Content) blobInWorktree(file string) blob {
 // submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
 // for any other folder.
 func (c *Content) submodule(dir string) git.OID {
-	if _, err := os.Lstat(filepath.Join(c.pathOf(dir), ".git")); err == nil {
-		if sub, err := git.Open(c.repo.Context(), c.pathOf(dir), []string{"GIT_DIR=" + filepath.Join(c.pathOf(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
+	if _, err := os.Lstat(filepath.Join(c.diskPath(dir), ".git")); err == nil {
+		if sub, err := git.Open(c.repo.Context(), c.diskPath(dir), []string{"GIT_DIR=" + filepath.Join(c.diskPath(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
 			defer sub.Close()
 			if head, err := sub.Head(); err == nil && head.OID != "" {
 				return head.OID
@@ -340,7 +342,7 @@ func (c *Content) blobID(text []byte) git.OID { return c.repo.Hash().Blob(text) 
 
 // blobWithUnixLines is a file with git's ends of lines.
 func (c *Content) blobWithUnixLines(file string) git.OID {
-	text, err := os.ReadFile(c.pathOf(file))
+	text, err := os.ReadFile(c.diskPath(file))
 	if err != nil {
 		return Unread
 	}
@@ -350,9 +352,9 @@ func (c *Content) blobWithUnixLines(file string) git.OID {
 // unixLines is a text with ends of lines as git stores them.
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// blobLeftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
+// blobOfMissing is what a file that is not there counts as: what the index has of it where a sparse checkout, or
 // somebody by hand, leaves it out of the working tree; else nothing.
-func (c *Content) blobLeftOut(file string) git.OID {
+func (c *Content) blobOfMissing(file string) git.OID {
 	head := c.blobInTree(file)
 	if head == "" || !filepath.IsLocal(file) {
 		return ""

@@ -39,7 +39,7 @@ func (c *Content) run(args ...string) (string, error) {
 // filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
 // a file has is for git's attributes to say, and libgit2 reads its whole index first.
 type filter struct {
-	talk *git.Talk // nil: there is none to ask
+	hasher *git.Talk // nil: there is none to ask
 }
 
 // newFilter starts one git for all files.
@@ -54,13 +54,13 @@ func (c *Content) newFilter() *filter {
 
 // blob is what git would store of a file.
 func (f *filter) blob(file string) git.OID {
-	if f.talk == nil {
+	if f.hasher == nil {
 		return Unread
 	}
-	if _, err := io.WriteString(f.talk.In, git.Quote(file)+"\n"); err != nil {
+	if _, err := io.WriteString(f.hasher.In, git.Quote(file)+"\n"); err != nil {
 		return Unread
 	}
-	line, err := f.talk.Out.ReadString('\n')
+	line, err := f.hasher.Out.ReadString('\n')
 	if id := git.OID(strings.TrimSpace(line)); err == nil && git.IsOID(string(id)) {
 		return id
 	}
@@ -69,8 +69,8 @@ func (f *filter) blob(file string) git.OID {
 }
 
 func (f *filter) close() {
-	if f.talk != nil {
-		_ = f.talk.End()
-		f.talk = nil
+	if f.hasher != nil {
+		_ = f.hasher.End()
+		f.hasher = nil
 	}
 }

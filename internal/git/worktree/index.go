@@ -9,10 +9,10 @@ import (
 
 // indexEntry is what git's index says of a file.
 type indexEntry struct {
-	id       git.OID // "" where it has none, Unread where git can't be asked
-	leftOut  bool    // a sparse checkout, or the user, wants no such file in the working tree
-	unmerged bool    // it has several versions
-	assumed  bool    // the user says that it is unchanged, so git does not look
+	id               git.OID // "" where it has none, Unread where git can't be asked
+	leftOut          bool    // a sparse checkout, or the user, wants no such file in the working tree
+	unmerged         bool    // it has several versions
+	assumedUnchanged bool    // the user says that it is unchanged, so git does not look
 }
 
 // Expect names files of which Blob will be asked: where git must be asked about one, it is asked about those like it, too.
@@ -41,24 +41,24 @@ func (c *Content) inIndex(file string) indexEntry {
 	return c.indexed[file]
 }
 
-// unchanged is what the index has of a file that is as git last saw it; "" for any other. Git reads no file for that, but such as came in the
+// asInIndex is the blob that the index has of a file that is as git last saw it; "" for any other. Git reads no file for that, but such as came in the
 // moment in which the index was written.
-func (c *Content) unchanged(file string) git.OID {
+func (c *Content) asInIndex(file string) git.OID {
 	e := c.inIndex(file)
-	if e.id == Unread || e.leftOut || e.unmerged || e.assumed {
+	if e.id == Unread || e.leftOut || e.unmerged || e.assumedUnchanged {
 		return ""
 	}
-	if _, asked := c.touched[file]; !asked {
+	if _, asked := c.changedFromIndex[file]; !asked {
 		files := c.expectedLike(file)
 		out, err := c.run(append([]string{"--literal-pathspecs", "diff-files", "-z", "--name-only", "--ignore-submodules", "--"}, files...)...)
 		for _, f := range files {
-			c.touched[f] = err != nil
+			c.changedFromIndex[f] = err != nil
 		}
 		for name := range strings.SplitSeq(out, "\x00") {
-			c.touched[name] = true
+			c.changedFromIndex[name] = true
 		}
 	}
-	if c.touched[file] {
+	if c.changedFromIndex[file] {
 		return ""
 	}
 	return e.id
@@ -80,9 +80,9 @@ func (c *Content) expectedLike(file string) []string {
 // maxPath is how long a path may be that git is asked about, in bytes.
 const maxPath = 4096
 
-// staged tells under which new names files of HEAD stand in the index, changes of content included: those that the index has no more, and of
+// stagedRenames tells under which new names files of HEAD stand in the index, changes of content included: those that the index has no more, and of
 // others those that are named, which the working tree has no more. That takes git 10 ms among 50,000 files.
-func (c *Content) staged(files ...string) map[string]string {
+func (c *Content) stagedRenames(files ...string) map[string]string {
 	if c.tree == "" || c.root == "" {
 		return nil
 	}

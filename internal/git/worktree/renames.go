@@ -31,7 +31,7 @@ func (c *Content) NewNames(files []string) map[string]string {
 	}
 	for range maxHops {
 		next := map[string]string{}
-		for from, to := range c.successors(former) {
+		for from, to := range c.renamedOnce(former) {
 			if c.Has(to) {
 				out[former[from]] = to
 			} else {
@@ -45,8 +45,8 @@ func (c *Content) NewNames(files []string) map[string]string {
 	return out
 }
 
-// successors follows files by one rename.
-func (c *Content) successors(files map[string]string) map[string]string {
+// renamedOnce follows files by one rename.
+func (c *Content) renamedOnce(files map[string]string) map[string]string {
 	var gone, there []string
 	for f := range files {
 		if c.blobInTree(f) == "" {
@@ -59,7 +59,7 @@ func (c *Content) successors(files map[string]string) map[string]string {
 	out := c.renamedByCommits(gone)
 	if len(there) > 0 {
 		slices.Sort(there)
-		staged := c.staged(there...)
+		staged := c.stagedRenames(there...)
 		for _, f := range there {
 			if to := staged[f]; to != "" {
 				out[f] = to
