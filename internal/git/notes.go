@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -19,6 +20,32 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[OID]OID, error) {
 		}
 	}
 	return out, nil
+}
+
+// maxFolders is how many folders of two digits git's notes lie in at most, before somebody else's tool wrote them.
+const maxFolders = 4
+
+// Note is the blob of the note of an object below a ref; "" where there is none.
+func (r *Repo) Note(ref string, id OID) (OID, error) {
+	tip, err := r.Ref(ref)
+	if errors.Is(err, ErrNotFound) || err == nil && tip == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	c, err := r.Commit(tip)
+	if err != nil {
+		return "", fmt.Errorf("git: notes of %s: %w", ref, err)
+	}
+	folders, name := "", string(id)
+	for range maxFolders {
+		if e := r.At(c.Tree, folders+name); e.IsFile() {
+			return e.ID(), nil
+		}
+		folders, name = folders+name[:2]+"/", name[2:]
+	}
+	return "", nil
 }
 
 // WriteNote replaces the note of an object below a ref, which is made if needed, by a text as it is.

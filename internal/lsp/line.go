@@ -27,6 +27,7 @@ type Line struct {
 	Exact   bool   `json:"exact,omitempty"`  // the session is known to have written this line
 	Shared  bool   `json:"shared,omitempty"` // one of several sessions brought it
 	Commit  string `json:"commit,omitempty"` // that brought it, 7 digits
+	Note    string `json:"note,omitempty"`   // who brought it as another tool noted; only where no session is known
 }
 
 // The states of a line.
@@ -135,6 +136,9 @@ func linesOf(a result.Recall, name func(address string) string) []numbered {
 	each(a.Why.Uncommitted, func(l *Line) { l.State = stateUncommitted })
 	for _, s := range a.Why.Unexplained {
 		each(s.Ranges, func(l *Line) { l.Commit = s.Commit })
+		for _, n := range s.Notes {
+			each(n.Ranges, func(l *Line) { l.Note = n.String() })
+		}
 	}
 	for _, h := range a.Results { // the one that explains most comes first
 		each(h.Explains.Ranges, func(l *Line) {
@@ -191,7 +195,7 @@ func (l Line) plain() string {
 	case stateUncommitted:
 		return "Not committed yet."
 	case stateUnknown:
-		return strings.TrimSuffix("No session is known behind this line. "+l.Commit, " ")
+		return strings.TrimRight("No session is known behind this line. "+l.Commit+"\n"+l.Note, " \n")
 	}
 	model := l.Agent
 	if l.Model != "" {

@@ -97,6 +97,36 @@ type Source struct {
 	Commit string  `json:"commit"`
 	Ranges []Range `json:"ranges"`
 	Cut    bool    `json:"cut,omitempty"` // it or one before it: a shallow clone ends there
+	Notes  []Note  `json:"notes,omitempty"`
+}
+
+// Note is what another tool noted of lines: nobody has checked it.
+type Note struct {
+	In           string  `json:"in"` // where: a ref of notes, or a file
+	Ranges       []Range `json:"ranges"`
+	By           string  `json:"by"` // who brought them: "ai", "human" or "mixed"
+	Tool         string  `json:"tool,omitempty"`
+	Model        string  `json:"model,omitempty"`
+	Person       string  `json:"person,omitempty"`
+	Conversation string  `json:"conversation,omitempty"` // the tool's ID of it, or an address
+}
+
+// String says who brought the lines, on one line.
+func (n Note) String() string {
+	who := n.Tool
+	switch {
+	case n.By == "human":
+		who = "a person"
+	case who == "":
+		who = "an agent"
+	}
+	if n.Model != "" {
+		who += " (" + n.Model + ")"
+	}
+	if n.Person != "" {
+		who += ", " + n.Person
+	}
+	return Printable(who) + ", as " + Printable(n.In) + " says"
 }
 
 // Explains says which lines a session explains.

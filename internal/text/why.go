@@ -24,6 +24,9 @@ func (p *page) unexplained(w *result.Why) {
 			end.text = " or one before it, which this shallow clone lacks"
 		}
 		p.line("", "  ", safef(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges)), p.commit(s.Commit), end)
+		for _, n := range s.Notes {
+			p.line("  ", "    ", safef(unstyled, "%s: %s", linesInWords(n.Ranges), n))
+		}
 	}
 }
 

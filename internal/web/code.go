@@ -255,7 +255,13 @@ func (f *reasons) behind(why result.Recall, n int) (*hit, part) {
 	}
 	for _, s := range why.Why.Unexplained {
 		if within(s.Ranges, n) {
-			return nil, part{Note: "commit " + s.Commit + ", no session known"}
+			note := "commit " + s.Commit + ", no session known"
+			for _, by := range s.Notes {
+				if within(by.Ranges, n) {
+					note += ": " + by.String()
+				}
+			}
+			return nil, part{Note: note}
 		}
 	}
 	return nil, part{}

@@ -83,6 +83,9 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 	if err := w.explain(ctx, req.Hidden); err != nil {
 		return out, err
 	}
+	if req.Checkpoint == "" { // notes know no past moment
+		w.readNotes()
+	}
 	out.Why = w.describe()
 	ranked, err := w.ranked(ctx)
 	if err == nil && span != (question.Span{}) {
@@ -175,7 +178,8 @@ type answer struct {
 type source struct {
 	history.Origin
 	lines []int
-	at    []int // which lines of the file these are in the commit
+	at    []int         // which lines of the file these are in the commit
+	notes []result.Note // what other tools noted of them
 }
 
 // explained is what a session explains.
@@ -238,7 +242,7 @@ func (w *answer) explain(ctx context.Context, hidden []string) error {
 		for i, line := range s.lines {
 			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
 			if len(of) == 0 {
-				unexplained.lines = append(unexplained.lines, line)
+				unexplained.lines, unexplained.at = append(unexplained.lines, line), append(unexplained.at, s.at[i])
 			}
 			for _, c := range of {
 				w.credit(c, line, s.Commit, len(of))
@@ -437,7 +441,7 @@ func (w *answer) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(unexplained)
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut})
+		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
 	}
 	return out
 }
