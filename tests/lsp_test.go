@@ -15,6 +15,7 @@ import (
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
 
+	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -118,6 +119,75 @@ func studio(t *testing.T, bin string) (repo string, env []string) {
 	p.Git("repo", "add", ".")
 	p.Git("repo", "commit", "-qm", "Leeway")
 	return repo, p.Environ()
+}
+
+// TestLSPCancel: a question that waits ends when the editor cancels it, and the next one has its answer.
+func TestLSPCancel(t *testing.T) {
+	bin := harness.Binary(t)
+	repo, env := studio(t, bin)
+	if err := os.Remove(filepath.Join(repo, ".rekal", "recall.db")); err != nil {
+		t.Fatal(err)
+	}
+	// While somebody else writes the index, and there is none that answers, a question waits.
+	writer, err := lock.Acquire(t.Context(), filepath.Join(repo, ".rekal", "lock.writer"), lock.ToWrite, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "git-rekal"), "lsp")
+	cmd.Dir, cmd.Env, cmd.Stderr = "/", env, os.Stderr
+	in, err := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	server := channel.LSP(out, in)
+	send := func(format string, args ...any) {
+		if err := server.Send(fmt.Appendf(nil, format, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(id int) (a struct {
+		Error  struct{ Code int }
+		Result json.RawMessage
+	},
+	) {
+		for {
+			text, err := server.Recv()
+			var of struct{ ID int }
+			if err := errors.Join(err, json.Unmarshal(text, &of)); err != nil {
+				t.Fatal(err)
+			}
+			if of.ID == id { // and no message for the log
+				if err := json.Unmarshal(text, &a); err != nil {
+					t.Fatal(err)
+				}
+				return a
+			}
+		}
+	}
+	hover := func(id int) {
+		send(`{"jsonrpc": "2.0", "id": %d, "method": "textDocument/hover", "params": {"textDocument": {"uri": "file://%s/jwt.go"}, "position": {"line": 3, "character": 0}}}`, id, repo)
+	}
+	send(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}`)
+	answer(1)
+	hover(2)
+	send(`{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 2}}`)
+	if got := answer(2); got.Error.Code != -32800 {
+		t.Errorf("the answer to what was cancelled: %+v", got)
+	}
+	if err := writer.Release(); err != nil {
+		t.Fatal(err)
+	}
+	hover(3)
+	if got := answer(3); !strings.Contains(string(got.Result), "wrote this line") {
+		t.Errorf("the next answer: %s, error %d", got.Result, got.Error.Code)
+	}
+	send(`{"jsonrpc": "2.0", "id": 4, "method": "shutdown"}`)
+	answer(4)
+	send(`{"jsonrpc": "2.0", "method": "exit"}`)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestLSP: an editor gets the session behind a line, also while the text is not saved, and never an error where there is nothing to say.

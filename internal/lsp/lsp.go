@@ -11,6 +11,8 @@
 package lsp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +38,11 @@ type Server struct {
 // ErrNoShutdown is the end of a client that did not ask for it: the protocol wants the exit status 1.
 var ErrNoShutdown = errors.New(`lsp: the editor ended without "shutdown"`)
 
-// How long a question may take before it has no answer, and how many requests are in work at once: those beyond the one that asks wait, or cancel it.
+// How long a question may take before it has no answer, and how many requests and notifications are in work at once: those beyond the one
+// that asks wait, or cancel it, which needs a place of its own.
 const (
 	patience = 5 * time.Second
-	parallel = 8
+	parallel = 256
 )
 
 // Serve answers until the client says "exit", its input ends, or the context does.
@@ -60,7 +63,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		NewContext: func() context.Context { return ctx },
 	})
 	defer context.AfterFunc(ctx, c.end)()
-	err = c.rpc.Start(channel.LSP(unread, writeOnly{out})).WaitStatus().Err
+	err = c.rpc.Start(answers{channel.LSP(unread, writeOnly{out})}).WaitStatus().Err
 	switch {
 	case ctx.Err() != nil || c.down.Load():
 		return nil
@@ -101,13 +104,29 @@ func (c *connection) methods() handler.Map {
 		"textDocument/didChange":           handler.New(c.didChange),
 		"textDocument/didSave":             heard,
 		"textDocument/didClose":            handler.New(c.didClose),
-		"textDocument/hover":               handler.New(c.hover),
-		"textDocument/codeAction":          handler.New(c.codeActions),
-		"textDocument/inlayHint":           handler.New(c.inlayHints),
-		"workspace/executeCommand":         handler.New(c.execute),
+		"textDocument/hover":               cancellable(c.hover),
+		"textDocument/codeAction":          cancellable(c.codeActions),
+		"textDocument/inlayHint":           cancellable(c.inlayHints),
+		"workspace/executeCommand":         cancellable(c.execute),
 		"workspace/didChangeConfiguration": heard,
-		"git-rekal/line":                   handler.New(c.line),
+		"git-rekal/line":                   cancellable(c.line),
 	}
+}
+
+// cancellable is a method that may take a while.
+func cancellable[In, Out any](answer func(context.Context, In) (Out, error)) jrpc2.Handler {
+	return handler.New(func(ctx context.Context, p In) (Out, error) {
+		out, err := answer(ctx, p)
+		return out, cmp.Or(ctx.Err(), err)
+	})
+}
+
+// answers give what was cancelled the protocol's own number instead of the library's. A quote in a text has a backslash before it.
+type answers struct{ channel.Channel }
+
+func (a answers) Send(text []byte) error {
+	number := fmt.Appendf(nil, `"error":{"code":%d,`, jrpc2.Cancelled)
+	return a.Channel.Send(bytes.Replace(text, number, []byte(`"error":{"code":-32800,`), 1))
 }
 
 func (c *connection) initialize(_ context.Context, p initializeParams) (initializeResult, error) {
