@@ -99,12 +99,12 @@ func setUp(e *testscript.Env, bin string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	recipe, err := filepath.Abs(filepath.Join("..", "docs", "ci", "pull-request.yml"))
+	recipe, err := filepath.Abs(filepath.Join("..", "docs", "ci", "pull-request.sh"))
 	if err != nil {
 		return err
 	}
 	for k, v := range map[string]string{
-		"RECIPE":              recipe, // of which a script runs a part
+		"RECIPE":              recipe,
 		"HOME":                home,
 		"PATH":                bin + string(os.PathListSeparator) + e.Getenv("PATH"),
 		"BIN":                 bin, // where git-rekal lies

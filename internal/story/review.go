@@ -116,7 +116,37 @@ func (r *review) head() {
 		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), result.Sum(files))
 	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
+	r.share()
 	r.tokens()
+}
+
+// share is a line of who wrote the lines that the commits added. That a person wrote some is known of none: what speaks for it is that no session stands
+// behind a commit.
+func (r *review) share() {
+	added, alone, wrote := 0, 0, 0
+	for _, c := range r.story.Commits {
+		for _, f := range c.Files {
+			if added += f.Added; len(c.Sessions) == 0 {
+				alone += f.Added
+			}
+		}
+	}
+	for _, s := range r.story.Sessions {
+		wrote += s.Lines
+	}
+	if added == 0 {
+		return
+	}
+	wrote = min(wrote, added-alone)
+	of := func(n int) string { return fmt.Sprintf("%d (%d %%)", n, (100*n+added/2)/added) }
+	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.Count(added, "added line"), of(wrote))
+	if alone > 0 {
+		fmt.Fprintf(r, "; %s are of commits behind which no session is known", of(alone))
+	}
+	if rest := added - wrote - alone; rest > 0 {
+		fmt.Fprintf(r, "; of %s it is not known who wrote them", of(rest))
+	}
+	r.WriteString(".\n")
 }
 
 // tokens is a line of what the sessions took as a whole, those that they spawned included, as far as their transcripts count it.

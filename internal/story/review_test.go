@@ -41,6 +41,26 @@ func TestReviewIsShort(t *testing.T) {
 	}
 }
 
+// TestReviewShare: a page says who wrote the added lines, and of none that a person did.
+func TestReviewShare(t *testing.T) {
+	commit := func(added int, sessions ...string) result.StoryCommit {
+		return result.StoryCommit{Commit: "0123456789", Sessions: sessions, Files: []result.Diffstat{{Path: "a", Added: added}}}
+	}
+	for want, commits := range map[string][]result.StoryCommit{
+		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                                      {commit(8, "A")},
+		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; 3 (25 %) are of commits behind which no session is known; of 1 (8 %) it is not known who wrote them.\n": {commit(9, "A"), commit(3)},
+		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; 3 (100 %) are of commits behind which no session is known.\n":                                             {commit(3)},
+	} {
+		page := Review(result.Story{Kind: "range", Show: "a..b", Commits: commits, Sessions: []result.StorySession{{ID: "A", Lines: 8}}})
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	if page := Review(result.Story{Kind: "range", Show: "a..b", Commits: []result.StoryCommit{commit(0)}}); strings.Contains(page, "added line") {
+		t.Errorf("nothing was added:\n%s", page)
+	}
+}
+
 // TestReviewQuotes: a page says what was asked and what the agent said last, and nothing of what lies between under a name of its own.
 func TestReviewQuotes(t *testing.T) {
 	said := func(turns ...string) (out []result.Turn) {
@@ -61,6 +81,8 @@ func TestReviewQuotes(t *testing.T) {
 	want := `## The sessions behind HEAD
 
 2 sessions; 1 commit (1 file, +1 −0). All below is quoted or counted; nothing is judged.
+
+Of 1 added line sessions wrote 0 (0 %), compared line by line; of 1 (100 %) it is not known who wrote them.
 
 ### 1. Dark mode
 
