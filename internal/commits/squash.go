@@ -27,6 +27,7 @@ import (
 //  4. What leads there: ancestors of commits matched so far. Where the objects are gone, earlier commits of the same author on a
 //     branch of that name, until two weeks before, or until one that had come into the history by itself. This does not hold for a
 //     commit whose author's time is not its committer's: that is a copy of one commit.
+//  5. The same change-id and author: Jujutsu, whose rewrites run no hook, made the one of the other. Only where its objects are here.
 //
 // By 2 to 4, three quarters of a commit's files must be in the commit in question, unless 4 goes by ancestry or by a blob as in 2.
 
@@ -53,6 +54,8 @@ type candidate struct {
 	attribution.Part
 	db.CodeCommit
 	here []git.Commit // itself and what it became by amends and rebases, as far as it is here
+
+	sameChange bool
 }
 
 // partOf is what is known of a code commit before its objects are looked for.
@@ -90,7 +93,7 @@ type squash struct {
 }
 
 // MadeOf are the OIDs of the code commits of ledgers that a commit is made of, as far as it
-// can be told: those with its patch, or else those whose content it brought into its branch.
+// can be told: those with its patch or of the same change, or else those whose content it brought into its branch.
 // Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
 // to say what stands in the tables.
 func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
@@ -105,9 +108,9 @@ func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out 
 		return nil, false, ctx.Err()
 	}
 	for _, k := range s.candidates {
-		if k.Matched {
+		if k.Matched || k.sameChange {
 			out = append(out, k.SHA)
-			copied = copied || k.Part.SamePatch
+			copied = copied || k.Part.SamePatch || k.sameChange
 		}
 	}
 	slices.Sort(out)
@@ -147,7 +150,7 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
 		k := s.partOf(c)
-		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo
+		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo || s.rev.ChangeID != "" // a change may be rewritten late
 		if c.SamePatch || len(k.Same) > 0 || i < maxMet && recent {
 			s.candidates = append(s.candidates, k)
 		} else {
@@ -190,9 +193,12 @@ func (s *squash) leaveReachable(ctx context.Context) error {
 		})
 	})
 	for _, k := range s.candidates {
-		if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
+			if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
 			k.When = k.here[0].Committer.When
 		}
+		k.sameChange = slices.ContainsFunc(k.here, func(c git.Commit) bool {
+			return s.rev.ChangeID != "" && c.ChangeID == s.rev.ChangeID && c.Author.Email == s.rev.Author.Email
+		})
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type Commit struct {
 	Author    Signature
 	Committer Signature
 	Message   string
+	ChangeID  string // what stays the same when Jujutsu rewrites the commit; "" where its header says none
 }
 
 // Subject is the first line of the message.
@@ -54,6 +55,8 @@ func parseCommit(raw string) (c Commit, err error) {
 			c.Author = parseSignature(value)
 		case "committer":
 			c.Committer = parseSignature(value)
+		case "change-id":
+			c.ChangeID = value
 		}
 	}
 	for _, id := range append([]OID{c.Tree}, c.Parents...) {
