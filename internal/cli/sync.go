@@ -92,6 +92,7 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 			app.say(explain(refused))
 		}
 	}
+	w.Synced(remote)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,17 @@ func (w *Workspace) takeInFetched(ctx context.Context) {
 	_ = writeFetched(path, tips) // where that can't be, the next question looks again
 }
 
+// Synced notes that a sync has taken in what was fetched from a remote, or said why not, so that no question does it again.
+func (w *Workspace) Synced(remote string) {
+	conf, err := w.Settings()
+	if err != nil || conf.ReadFrom() != remote {
+		return
+	}
+	if tips, err := ledger.Fetched(w.Repo, remote); err == nil {
+		_ = writeFetched(filepath.Join(w.RekalDir(), fetchedFile), tips) // as above
+	}
+}
+
 func readFetched(path string) map[string]git.OID {
 	text, _ := os.ReadFile(path) // none is none
 	known := map[string]git.OID{}
