@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -20,13 +23,14 @@ type webOptions struct {
 	port   int
 	noOpen bool
 	export string
+	group  grouping
 }
 
 // newWebCmd shows sessions in a browser: `git rekal web --port 8080 --no-open`.
 func newWebCmd(app *App) *cobra.Command {
 	c := &webOptions{}
 	cmd := &cobra.Command{
-		Use: "web [--port N] [--no-open]\nweb --export DIR", Short: "sessions in a browser",
+		Use: "web [--port N] [--no-open] [--group[=NAME]|--all]\nweb --export DIR", Short: "sessions in a browser",
 		Long: `
 Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the session behind each line. It
 prints the address and opens it in the browser of "git instaweb" (instaweb.browser, web.browser). The address has a token; without it nobody
@@ -45,6 +49,7 @@ To read one commit or session in the terminal, use "git rekal show".
 	fs.IntVar(&c.port, "port", 0, "listen on port `N` of 127.0.0.1 (default: a free one)")
 	fs.BoolVar(&c.noOpen, "no-open", false, "open no browser")
 	fs.StringVar(&c.export, "export", "", "write the pages into the empty or new folder `DIR`")
+	c.group.addFlags(fs)
 	return app.runs(cmd, c)
 }
 
@@ -56,28 +61,21 @@ func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("--export must not be empty")
 	case c.export != "" && (c.noOpen || c.port != 0):
 		return errors.New("--export goes with neither --port nor --no-open")
+	case c.export != "" && c.group.asked():
+		return errors.New("--export writes one repository: it goes with neither --group nor --all")
+	}
+	if err := c.group.validate(fs); err != nil {
+		return err
 	}
 	return noArgs(args)
 }
 
 func (c *webOptions) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(ctx, app.Process)
+	w, site, err := c.open(ctx, app)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	index, err := ask.Open(ctx, w, ask.Opening{}) // what is wrong is said now, and what takes long is done before the first page
-	if err != nil {
-		return w.Gone(err)
-	}
-	app.notice(index)
-	if err := index.Close(); err != nil {
-		return err
-	}
-	site, err := web.New(app.Process, w.Name(), explain)
-	if err != nil {
-		return err
-	}
 	if c.export != "" {
 		return c.write(ctx, app, site)
 	}
@@ -94,6 +92,45 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 		return errors.Join(err, server.Close())
 	}
 	return server.Serve(ctx)
+}
+
+// open makes the pages. What is wrong is said now, and what takes long is done before the first page.
+func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
+	if c.group.asked() {
+		return c.openGroup(ctx, app)
+	}
+	if w, err = workspace.Open(ctx, app.Process); err != nil {
+		return nil, nil, err
+	}
+	index, err := ask.Open(ctx, w, ask.Opening{})
+	if err == nil {
+		app.notice(index)
+		err = index.Close()
+	}
+	if err == nil {
+		site, err = web.New(app.Process, w.Name(), explain)
+	}
+	if err != nil {
+		w.Close()
+		return nil, nil, w.Gone(err)
+	}
+	return w, site, nil
+}
+
+// openGroup is open for several repositories.
+func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
+	err = app.inGroup(ctx, c.group, func(g *group.Group) error {
+		if w, err = workspace.Open(ctx, g.First().Process); err != nil {
+			return err
+		}
+		site, err = web.New(app.Process, cmp.Or(strings.Join(g.Names, ", "), "all"), explain)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	site.Several(c.group.which(app))
+	return w, site, nil
 }
 
 // tell prints an address, and opens one.

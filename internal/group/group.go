@@ -252,6 +252,16 @@ func (g *Group) Close() {
 // First is the repository whose settings say how answers are shown.
 func (g *Group) First() *workspace.Workspace { return g.members[0].Workspace }
 
+// Member is the one at a path, or the first for ""; nil where there is none.
+func (g *Group) Member(path string) *workspace.Workspace {
+	for _, m := range g.members {
+		if path == "" || m.path == path {
+			return m.Workspace
+		}
+	}
+	return nil
+}
+
 // Paths are those of the members.
 func (g *Group) Paths() (paths []string) {
 	for _, m := range g.members {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -27,7 +28,9 @@ type searched struct {
 	Read    string
 	Weak    bool
 	Unknown []string
-	Failed  string // why there is no answer
+	Failed  string   // why there is no answer
+	Repos   []string // the paths of several repositories that were searched
+	Left    []error  // those that could not be
 }
 
 // form is what was asked, and what may be.
@@ -58,7 +61,7 @@ func search(r *request) (page, error) {
 		p.Title = f.Q
 	}
 	all := 0
-	if f.Q == "" && !f.Filtered { // the first page must not look through everything there is
+	if f.Q == "" && !f.Filtered && r.group == nil { // the first page must not look through everything there is
 		rows, total, err := r.at.List(r, 0, most)
 		if err != nil {
 			return p, err
@@ -68,9 +71,11 @@ func search(r *request) (page, error) {
 			req.IDs = append(req.IDs, l.ID)
 		}
 	}
-	found, err := r.at.Recall(r, ask.Question{Long: true, Request: req})
+	found, err := r.recall(ask.Question{Long: true, Request: req})
 	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
+	} else if refused := (*group.Refused)(nil); errors.As(err, &refused) {
+		out.Failed = refused.Error()
 	} else if err != nil {
 		return p, err
 	}
@@ -82,13 +87,24 @@ func search(r *request) (page, error) {
 	if len(out.Hits) < out.Total && most < foundMost {
 		out.More = min(foundMost, most+2*foundShown)
 	}
-	if !p.Part {
+	if r.group != nil {
+		out.Repos, out.Left = r.group.Paths(), r.group.Left
+	} else if !p.Part {
 		if out.Form.Authors, err = r.at.Authors(r); err != nil {
 			return p, err
 		}
 	}
 	p.Body = out
 	return p, nil
+}
+
+// recall asks the repository, or several.
+func (r *request) recall(q ask.Question) (ask.Found, error) {
+	if r.group == nil {
+		return r.at.Recall(r, q)
+	}
+	found, err := r.group.Recall(r, q)
+	return found.Found, err
 }
 
 func readForm(r *request) form {

@@ -27,6 +27,7 @@ func (s *Site) functions() template.FuncMap {
 		"short":  result.Short,
 		"of":     func(p page, v any) scope { return scope{p.links, v} },
 		"under":  func(s scope, v any) scope { return scope{s.links, v} },
+		"within": func(l links, v any) scope { return scope{l, v} },
 		"calls":  func(tools []result.Tool, names string) calls { return calls{tools, names} },
 		"pager":  func(name, back, backText, on, onText string) pager { return pager{name, back, backText, on, onText} },
 		"policy": func() string { return staticPolicy },

@@ -10,6 +10,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -41,7 +43,8 @@ var assets embed.FS
 type Site struct {
 	process   workspace.Process
 	explain   func(error) string // an error in one line, with what to do about it
-	name      string             // of the repository
+	name      string             // of the repository, or of several
+	several   *group.Which       // which are searched at once; nil: the one
 	templates map[string]*template.Template
 }
 
@@ -69,6 +72,9 @@ func New(process workspace.Process, name string, explain func(error) string) (*S
 	return s, nil
 }
 
+// Several has the search ask a group. Pages of its repositories have the path of their own in their address, as "in".
+func (s *Site) Several(which group.Which) { s.several = &which }
+
 // makers are the pages by the last part of their addresses; "" is the search.
 func (s *Site) makers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
@@ -84,6 +90,7 @@ type request struct {
 	at    *ask.Moment
 	query url.Values
 	links
+	group *group.Group // where several repositories are searched; nil: this one
 }
 
 // number is a number of the query from 0 up to most; otherwise where there is none that can be used.
@@ -110,12 +117,22 @@ type page struct {
 // links makes the addresses of other pages.
 type links struct {
 	Static bool                        // pages are files: nothing can be searched for
+	in     string                      // the path of the repository, where there are several; "" for the first
 	to     func(address string) string // an address as a link says it
 	people result.People
 }
 
 // Who is a person whose address is given.
 func (l links) Who(email string) string { return l.people.Name(email) }
+
+// In makes the addresses of pages of another repository; "" for the same one.
+func (l links) In(repo string) links {
+	l.in = cmp.Or(repo, l.in)
+	return l
+}
+
+// Inside is the path of the repository, which forms hand on.
+func (l links) Inside() string { return l.in }
 
 // To is a link to a page, with keys and values of its query; "" and 0 are left out.
 func (l links) To(name string, pairs ...any) string {
@@ -124,6 +141,9 @@ func (l links) To(name string, pairs ...any) string {
 		if v := text(pairs[i+1]); v != "" {
 			q.Set(text(pairs[i]), v)
 		}
+	}
+	if l.in != "" && name != "" { // the search asks all
+		q.Set("in", l.in)
 	}
 	address := name
 	if len(q) > 0 {
@@ -172,7 +192,7 @@ func (s *Site) make(ctx context.Context, name string, query url.Values, l links)
 	if failed != nil {
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
 	}
-	p.Static, p.to, p.Repo = l.Static, l.to, s.name
+	p.Static, p.to, p.Repo = l.Static, l.to, cmp.Or(p.Repo, s.name)
 	html, err := s.render(p)
 	if err != nil {
 		return []byte("git-rekal: this page can't be shown: " + template.HTMLEscapeString(s.explain(err))), err
@@ -191,19 +211,47 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 	if maker == nil {
 		return page{}, errNoPage
 	}
+	if s.several != nil {
+		return s.askSeveral(ctx, name, maker, query, l)
+	}
 	w, err := workspace.Open(ctx, s.process)
 	if err != nil {
 		return page{}, err
 	}
 	defer w.Close()
-	at, err := ask.Open(ctx, w, ask.Opening{Records: name == ""})
+	return askOne(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
+}
+
+// askOne makes what a page of one repository shows.
+func askOne(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
+	at, err := ask.Open(ctx, w, o)
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
 	l.people = w.People(ctx)
-	p, err = maker(&request{ctx, w, at, query, l})
-	p.links, p.Notice = l, at.Notice
+	p, err := maker(&request{Context: ctx, Workspace: w, at: at, query: query, links: l})
+	p.links, p.Notice, p.Repo = l, at.Notice, w.Name()
 	return p, w.Gone(errors.Join(err, at.Close()))
+}
+
+// askSeveral makes what a page shows: of the search of all of a group, of others of the repository in the address.
+func (s *Site) askSeveral(ctx context.Context, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
+	g, err := group.Open(ctx, s.process, *s.several)
+	if err != nil {
+		return page{}, err
+	}
+	defer g.Close()
+	if l.in = query.Get("in"); name != "" {
+		w := g.Member(l.in)
+		if w == nil {
+			return page{}, errNoPage
+		}
+		return askOne(ctx, w, maker, ask.Opening{}, query, l)
+	}
+	l.people = g.First().People(ctx)
+	p, err := maker(&request{Context: ctx, Workspace: g.First(), query: query, links: l, group: g})
+	p.links, p.Repo = l, s.name
+	return p, err
 }
 
 func (s *Site) render(p page) ([]byte, error) {

@@ -85,14 +85,14 @@ func (w *World) Run(args ...string) string {
 	return out.String()
 }
 
-// Web starts `git rekal web --no-open` in this process, and returns the address that it prints. It ends with the test.
-func (w *World) Web() string {
+// Web starts `git rekal web --no-open` with some flags in this process, and returns the address that it prints. It ends with the test.
+func (w *World) Web(flags ...string) string {
 	w.T.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	said, out := io.Pipe()
 	app := &cli.App{Process: w.Process(), Version: harness.Version, Stdin: strings.NewReader(""), Stdout: out, Stderr: w.T.Output()}
 	status := make(chan int, 1)
-	go func() { status <- cli.Main(ctx, app, []string{"web", "--no-open"}) }()
+	go func() { status <- cli.Main(ctx, app, append([]string{"web", "--no-open"}, flags...)) }()
 	w.T.Cleanup(func() {
 		end()
 		if s := <-status; s != 0 {
