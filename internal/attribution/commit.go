@@ -14,6 +14,7 @@ import (
 //	wrote     Lines that the commit brought are its, by Match.                                           a hook, an import, a later capture
 //	edited    It wrote to a file of the commit through a tool, and no commit before took that.           a hook
 //	talked    It was in use between the commit before and this one, or git runs in its shell.            a hook
+//	talked    Another tool's records, or a line of the commit's message, name it.                        an import
 //	inferred  It alone was in use within the hour before a commit of which no lines are any session's.   an import
 //	inferred  What the commit was made of, or became, is tied to it by content or by the word of others. a reader
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -158,17 +159,39 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 	return e
 }
 
-// stated ties a commit to sessions of this import, by the word of who kept them: where it is no older than what is new of them.
+// trailer is a line of a commit's message by which an agent's host names its session, mostly by an address that ends in the session's ID. Entire's
+// names a checkpoint, which only its archive knows.
+var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
+
+// stated ties a commit to sessions of this import, by the word of who kept them or of the commit's own message: where it is no older than what
+// is new of them.
 func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
-	if g.Stated == nil {
-		return nil, false
-	}
-	named, said := g.Stated(c)
-	for _, n := range named {
-		if s := g.freshOf(n.Source, n.NativeID); s != nil && !attribution.Before(c.Committer.When, s.FirstTS()) {
+	tie := func(s *session.Session) {
+		named := func(l session.Link) bool { return l.Session == s.ID }
+		if !attribution.Before(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {
 			links = append(links, session.Link{Session: s.ID, Tie: session.TieTalked})
+		}
+	}
+	if g.Stated != nil {
+		var named []session.NativeRef
+		named, said = g.Stated(c)
+		for _, n := range named {
+			if s := g.freshOf(n.Source, n.NativeID); s != nil {
+				tie(s)
+			}
+		}
+	}
+	for _, m := range trailer.FindAllStringSubmatch(c.Message, maxTrailers) {
+		for _, s := range g.fresh {
+			if s.NativeID == m[1] {
+				tie(s)
+				said = true
+			}
 		}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
 	return links, said
 }
+
+// maxTrailers is how many sessions a commit's message can name.
+const maxTrailers = 20
