@@ -39,8 +39,6 @@ func (w *walk) enough(v string, l look, lo, hi int, t tie, quoted bool) bool {
 		return true
 	case t >= said && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
 		return true
-	case w.kind == occasion && userAndPassword(v):
-		return t >= said
 	case w.kind == occasion && l == marked && t == sure && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
 	}
@@ -55,9 +53,9 @@ func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
 	}
 	switch {
 	case w.weak && t < given && (t != handed || !quoted || w.words > 1) && (t != said || l < drawn):
-	case t == near && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi) || !unsaid(v)):
+	case t == near && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi)):
 	case (t <= said || w.kind != password && w.kind != numeral && t < sure) && isConstant(v):
-	case w.kind == key && (isSumForm(v) || prefixedSum(v) || strings.ContainsAny(v, "/.") && (hasWordPart(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:]))):
+	case w.kind == key && (isSumForm(v) || prefixedSum(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
 	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"):
 	case isSumForm(v) && (t == near || t == said && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
@@ -84,25 +82,16 @@ func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {
 	case (name || dotted) && Wordy(v) && t < sure && (aboutItself(v) || w.depth > 0): // tells about secrets, or is a parameter
 	case dotted && (w.depth > 0 || t >= given && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && t == near) && !madeUp(v):
 	case t >= given && l <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !aboutItself(v) && w.setsInLine(lo):
-		return rest != "" && rest[0] != ';' && !w.endsValue(hi)
+		return false
 	case t >= given && l <= marked && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
 		plainName := name && (!digits || strings.Trim(v, digitSet) == v[:len(v)-1] || strings.Contains(v, "_") && Wordy(v))
 		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || l == marked && !digits)
-		return plainName && l != word && !called || !w.endsValue(hi)
+		return plainName && l != word && !called
 	default:
 		return false
 	}
 	return true
-}
-
-// endsValue reports whether what follows a value is no code.
-func (w *walk) endsValue(hi int) bool {
-	rest := w.t[hi:min(len(w.t), hi+40)]
-	if rest == "" || strings.IndexByte(" \t\r\n\"'`&<", rest[0]) >= 0 {
-		return true
-	}
-	return strings.IndexByte(",}", rest[0]) >= 0 || rest[0] == '.' && (len(rest) == 1 || rest[1] <= ' ') || rest[0] == ')' || rest[0] == '|' || rest[0] >= utf8.RuneSelf
 }
 
 // setsInLine reports whether the sign before i gives a value outside of code: no "=" with spaces, but in a section of a file of settings.
@@ -140,10 +129,4 @@ var codeSigns = bytesIn("=;{}[]<>|\\\n\t") //nolint:gochecknoglobals // read-onl
 func endsWord(t string, i int) bool {
 	i = skip(t, i, "\"'`*.,!?:)")
 	return i >= len(t) || t[i] <= ' ' || t[i] >= utf8.RuneSelf
-}
-
-// unsaid reports whether a value that nothing gives to a name stands in no sentence of another kind: it has a
-// digit, and is no constant of code.
-func unsaid(v string) bool {
-	return (hasDigit(v) || strings.ContainsAny(v, strongSigns) && signInWords.MatchString(v)) && !isConstant(v)
 }

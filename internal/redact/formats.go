@@ -76,7 +76,7 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	}
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
-	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.turns < 6 || !mixed(head)) || isSum(t, lo) || isSnake(head) || inLongRun(t, lo) {
+	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.turns < 6 || !mixed(head)) || isSum(t, lo) || inLongRun(t, lo) {
 		return 0, 0
 	}
 	return lo, end
@@ -90,11 +90,6 @@ func inLongRun(t string, i int) bool {
 		from--
 	}
 	return i-from >= least
-}
-
-// isSnake reports whether v is words with "_" between them, as names of code are.
-func isSnake(v string) bool {
-	return strings.Contains(v, "_") && !strings.ContainsFunc(v, func(r rune) bool { return r == '-' || r == '.' }) && (!hasUpper(v) || !hasLower(v)) && Wordy(v)
 }
 
 // prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small

@@ -3,7 +3,6 @@ package redact
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -99,22 +98,12 @@ func isPath(v string, delimited bool, p profile) bool {
 		return true
 	}
 	if n := strings.IndexByte(v, '/'); n >= 0 {
-		if p.random(v) && !hasWordPart(v) && !isFile(v) {
+		if p.random(v) && !isFile(v) {
 			return false
 		}
-		return !delimited || !hasUpper(v) || !hasLower(v) || n == 0 || strings.Count(v, "/") > 2 || isFile(v) || hasWordPart(v)
+		return !delimited || !hasUpper(v) || !hasLower(v) || n == 0 || strings.Count(v, "/") > 2 || isFile(v)
 	}
 	return strings.HasPrefix(v, `\`) || strings.Count(v, `\`) > 1 || len(v) > 2 && v[1] == ':' && v[2] == '\\'
-}
-
-// hasWordPart reports whether a part of a path is a word, as folders are called.
-func hasWordPart(v string) bool {
-	for p := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '/' || r == '.' || r == '-' }) {
-		if len(p) > 3 && !hasUpper(p) && letters(p) && isWord(p) {
-			return true
-		}
-	}
-	return false
 }
 
 // makeup is the look of letters with other things among them.
@@ -122,9 +111,9 @@ func (p profile) makeup(v string) look {
 	low, up, digits := strings.ToLower(v), strings.ToUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.turns; {
-	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), low != v && (strong && signInWords.MatchString(v) || digits && (digitInWord(v) || madeUp(v))):
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), low != v && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
 		return odd
-	case digits, strong, n > 1, n == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && up != v, strings.Count(v, "-") > 2, low != v && signsInWords(v):
+	case digits, strong, n > 1, n == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && up != v, strings.Count(v, "-") > 2, low != v:
 		return marked
 	}
 	return word
@@ -132,11 +121,6 @@ func (p profile) makeup(v string) look {
 
 // signInWords is a sign that only passwords have between words.
 var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
-
-// signsInWords reports whether v is words with signs between them.
-func signsInWords(v string) bool {
-	return strings.IndexFunc(v, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("-_.!#+", r) }) < 0 && strings.ContainsAny(v, "-_.!#+")
-}
 
 func twoDigits(v string) bool {
 	for i := 1; i < len(v); i++ {
@@ -158,16 +142,6 @@ func hasDigit(v string) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// digitInWord reports whether a digit stands for the letter that it looks like.
-func digitInWord(v string) bool {
-	for i := 1; i+1 < len(v); i++ {
-		if strings.IndexByte("013457", v[i]) >= 0 && isLower(v[i+1]) && (isLower(v[i-1]) || i == 1 && isUpper(v[0])) {
-			return true
-		}
-	}
-	return false
-}
 
 // madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
 func madeUp(v string) bool {
@@ -247,9 +221,6 @@ func isPIN(v string) bool {
 	v = strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSuffix(v, "#"))
 	return len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digitSet) == ""
 }
-
-// compound reports whether v is put together of several words, as names are.
-func compound(v string) bool { return strings.ContainsAny(v, "-_") || profileOf(v).turns > 1 }
 
 // isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.
 func isPhrase(v string) bool {

@@ -166,7 +166,7 @@ func inPath(t string, i int) bool {
 }
 
 var (
-	endsFlag = bytesIn(" \t\n\"'")        //nolint:gochecknoglobals // read-only
+	endsFlag = bytesIn(" \t\n\"'")       //nolint:gochecknoglobals // read-only
 	endsPart = bytesIn(" \t\n\"'`=?&:(") //nolint:gochecknoglobals // read-only
 )
 

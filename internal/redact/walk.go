@@ -400,7 +400,7 @@ func (s *scanner) ahead(n name) (int, int) {
 			want := odd
 			if b < hi || backward.MatchString(between) { // another script follows
 				want = least[n.kind][said]
-			} else if n.kind != password || Wordy(v) && compound(v) {
+			} else if n.kind != password || Wordy(v) {
 				want = never
 			}
 			if l >= want {
