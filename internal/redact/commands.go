@@ -91,9 +91,6 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
-		if i == 0 && slices.ContainsFunc(args[1:], func(b window) bool { return t[b.lo] != '-' }) {
-			return a, odd
-		}
 		return a, marked
 	case u.flag == "?":
 		if i > 2 || i > 0 && t[at.lo] == '-' || i > 0 && isName(t[at.lo:at.hi]) {
@@ -201,9 +198,6 @@ func piped(s *scanner, at window) {
 		}
 		a.lo += userBefore(t[a.lo:a.hi])
 		v := t[a.lo:a.hi]
-		if len(v) < 4 || v[0] == '-' || placeholder(v) {
-			continue
-		}
 		l := lookOf(v, true)
 		if !isWord(v) && l > plain || len(v) >= minValue && stdin.MatchString(rest) && (l >= word || isText(v)) || isPhrase(v) {
 			s.found(a.lo, a.hi, "generic-command", at)

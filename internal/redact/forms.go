@@ -279,9 +279,6 @@ func wrapped(t string, done, i int) int {
 // oneToken reports whether a and b can be the halves of one: long together, with digits, and not two words.
 func oneToken(a, b string) bool {
 	last := a[strings.LastIndexAny(a, "=:/@")+1:]
-	if len(last) < 2 || len(b) < 2 || last == a && isWord(strings.TrimRight(a, ".!?")) {
-		return false
-	}
 	whole := last + b
 	return len(whole) >= minValue && hasDigit(whole) && (!isWord(last) || !isWord(b))
 }

@@ -53,8 +53,6 @@ func lookOf(v string, delimited bool) look {
 			return marked
 		}
 		return word
-	case v[0] == '#' && isName(v[1:]), v[0] == '.' && p.wordy() && !strings.ContainsAny(v[1:], strongSigns):
-		return plain
 	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && expression(v, p):
 		return plain
 	case isPath(v, delimited, p):
@@ -70,8 +68,6 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1
-	case l == odd && isFile(v):
-		return marked
 	}
 	return l
 }

@@ -66,7 +66,7 @@ func english(t string, at window) (name, bool) {
 		if n.kind == verb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && n.end < len(t) && t[n.end] == '=') {
 			n.kind = password
 		}
-		if sign := skip(t, n.end, "\"'"); n.kind == verb && !glued && sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0 && beginsField(t, at.lo) {
+		if sign := skip(t, n.end, "\"'"); n.kind == verb && !glued && sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0 {
 			n.kind = password
 		}
 		n.weak = n.weak || inPath(t, at.lo)
@@ -75,19 +75,7 @@ func english(t string, at window) (name, bool) {
 	all := pieces(t[rest:n.end])
 	// "pskModes" tells about one
 	n.weak = n.weak || len(word) <= 3 && isUpper(t[rest]) && isLower(t[rest-1]) || inPath(t, at.lo)
-	if n.kind == verb && len(all) > 0 {
-		if !upper {
-			return n, false
-		}
-		n.kind = password
-	}
 	return n, len(all) == 0 || !n.weak && !slices.ContainsFunc(all, AboutSecret)
-}
-
-// beginsField reports whether nothing stands before i in its line, or in the object there.
-func beginsField(t string, i int) bool {
-	before := strings.TrimRight(t[max(0, i-40):i], " \t\"'-")
-	return before == "" || strings.IndexByte("\n{,", before[len(before)-1]) >= 0
 }
 
 // meant is the kind of a name by its word and the one before it, and whether the name is weak.

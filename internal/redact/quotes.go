@@ -114,9 +114,6 @@ func (s *scanner) bare(i int) (lo, hi int) {
 		}
 		hi = next
 	}
-	if strings.HasSuffix(t[i:hi], "...") { // what is left out
-		return i, i
-	}
 	around := ".:?"
 	if i > 0 && t[i-1] == '*' { // emphasis
 		around += "*"

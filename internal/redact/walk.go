@@ -290,9 +290,6 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i++
 		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
 	}
-	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
-		return 0, 0, true // the next flag
-	}
 	if n := userBefore(w.t[lo:hi]); n < hi-lo {
 		lo += n
 	}
