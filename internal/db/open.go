@@ -186,13 +186,16 @@ func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 	if d.file, err = os.Stat(d.path); err != nil {
 		return err
 	}
-	var id, version, bytes int64
-	err = query(ctx, d, "SELECT application_id, user_version, page_count * page_size FROM pragma_application_id, pragma_user_version, pragma_page_count, pragma_page_size").one(&id, &version, &bytes)
+	number := func(pragma string) (n int64) { // no SELECT: the schema need not be read for it
+		err = cmp.Or(err, query(ctx, d, "PRAGMA "+pragma).one(&n))
+		return n
+	}
+	id, version, bytes := number("application_id"), number("user_version"), number("page_count")*number("page_size")
+	if err == nil && (id != l.Application || version != l.Version) {
+		err = fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
+	}
 	if err != nil {
 		return err
-	}
-	if id != l.Application || version != l.Version {
-		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
 	}
 	if hasLog(d.path) {
 		return nil
