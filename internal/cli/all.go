@@ -220,9 +220,26 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 		}
 		return "cleaned; its ledger stays", nil
 	})
+	removed, kept := app.Machine().RemoveTemplate(ctx, app.Env, app.Home)
+	if removed {
+		app.tell("removed: the template for new repositories")
+	}
 	gone, missing := app.Machine().ForgetMissing(ctx)
 	for _, repo := range gone {
 		app.tell("%s: is not there any more, and not on the list", repo)
 	}
-	return errors.Join(err, missing)
+	return errors.Join(err, kept, missing)
+}
+
+// installTemplate has new repositories come set up.
+func (app *App) installTemplate(ctx context.Context) error {
+	report, err := app.Machine().InstallTemplate(ctx, app.Env, app.Home, app.Exe)
+	if err != nil {
+		return err
+	}
+	for _, hint := range report.Hints {
+		app.hint(hint)
+	}
+	app.tell(`new clones come set up, by git's init.templateDir; "git rekal clean --all" undoes it`)
+	return nil
 }

@@ -38,7 +38,7 @@ These stay:
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
---all cleans every repository that was set up for you, and keeps all ledgers and records.
+--all cleans every repository that was set up for you, removes the template of "git rekal init --template", and keeps all ledgers and records.
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}

@@ -30,6 +30,7 @@ type initOptions struct {
 	point  bool
 	from   []string
 
+	template    bool
 	all, dryRun bool
 	dirs        []string // with all
 	exclude     excluded
@@ -40,7 +41,7 @@ type initOptions struct {
 func newInitCmd(app *App) *cobra.Command {
 	c := &initOptions{}
 	cmd := &cobra.Command{
-		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…", Short: "set up, import sessions",
+		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --template", Short: "set up, import sessions",
 		Long: `
 Sets the repository up: the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. git ignores caches and
 skill through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
@@ -50,6 +51,9 @@ All worktrees share hooks and caches. A worktree has the skill if init was run t
 
 --all does so in every repository below DIR, and tells in a line what it did there; --dry-run only names them. It looks into no hidden folder and no
 node_modules. It sends nothing, and agrees to no remote. Which repositories are set up for you stands in ~/.config/git-rekal/repositories.
+
+--template has new clones come set up: git's init.templateDir leads to a copy of the template that there was, with the hooks. If that one changes,
+run it again.
 
 --from names a former folder of the repository. Sessions from there are imported, too.
 
@@ -71,6 +75,7 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
 	fs.BoolVar(&c.all, "all", false, "set up every repository below `DIR`…")
+	fs.BoolVar(&c.template, "template", false, "have new clones and repositories come set up")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "with --all: only say what would be done")
 	fs.StringArrayVar(&c.exclude.paths, "exclude", nil, "with --all: leave out folders whose path, or its end, fits `GLOB`")
 	fs.StringArrayVar(&c.exclude.remotes, "exclude-remote", nil, "with --all: leave out repositories with a remote whose URL fits `GLOB`")
@@ -96,6 +101,8 @@ func (c *initOptions) tell(moments string) error {
 
 func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
+	case c.template && (c.all || c.mcp || c.point || c.brief.Start || c.remote != "" || len(c.from) > 0):
+		return errors.New("--template goes alone")
 	case !c.all && (c.dryRun || len(c.exclude.paths)+len(c.exclude.remotes) > 0):
 		return errors.New("--dry-run, --exclude and --exclude-remote go with --all")
 	case !c.all:
@@ -115,8 +122,11 @@ func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *initOptions) run(ctx context.Context, app *App) error {
-	if c.all {
+	switch {
+	case c.all:
 		return c.runAll(ctx, app)
+	case c.template:
+		return app.installTemplate(ctx)
 	}
 	return c.setUp(ctx, app)
 }

@@ -34,10 +34,11 @@ type Call struct {
 	Skipped func(capture.Outcome) // hears what could not be read
 }
 
-// The hooks that are given something on stdin.
+// The hooks that are given something on stdin, and the one that a template has besides.
 const (
-	postRewrite = "post-rewrite"
-	prePush     = "pre-push"
+	postRewrite  = "post-rewrite"
+	prePush      = "pre-push"
+	postCheckout = "post-checkout"
 )
 
 // budget is how long a hook may hold up git; what takes longer is left to a process of its own, which has lateBudget.
@@ -90,6 +91,9 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	defer w.Close()
 	if err := w.Ready(); err != nil {
 		return err
+	}
+	if c.Name == postCheckout {
+		return w.Finish(within)
 	}
 	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {

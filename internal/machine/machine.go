@@ -1,12 +1,14 @@
-// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user.
+// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, and the template for new ones.
 //
 // In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
+//	template        what git copies into new repositories; see template.go
+//	template-set    the lines in git's global configuration that name it
 //	made            is there if the folder above was not there before
 //
 // Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that Add made is gone. A
-// repository that was moved or deleted is left out, and its line stays, since a disk may come back. It knows no git.
+// repository that was moved or deleted is left out, and its line stays, since a disk may come back.
 package machine
 
 import (
@@ -108,18 +110,25 @@ func (m Machine) ForgetMissing(ctx context.Context) (gone []string, err error) {
 
 // change rewrites the list while nobody else does.
 func (m Machine) change(ctx context.Context, edit func([]string) []string) error {
-	held, err := m.hold(ctx)
-	if err != nil {
-		return fmt.Errorf("machine: change the list of repositories: %w", err)
-	}
-	all, err := m.listed()
-	if err == nil {
+	return m.alone(ctx, func() error {
+		all, err := m.listed()
+		if err != nil {
+			return err
+		}
 		all = edit(all)
 		slices.Sort(all)
-		err = m.write(all)
+		return m.write(all)
+	})
+}
+
+// alone does something to the folder while nobody else does, and removes it where it is empty then.
+func (m Machine) alone(ctx context.Context, do func() error) error {
+	held, err := m.hold(ctx)
+	if err == nil {
+		err = errors.Join(do(), held.Remove())
 	}
-	if err = errors.Join(err, held.Remove()); err != nil {
-		return fmt.Errorf("machine: change the list of repositories: %w", err)
+	if err != nil {
+		return fmt.Errorf("machine: change %s: %w", m.dir, err)
 	}
 	m.leave()
 	return nil

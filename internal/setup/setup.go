@@ -77,7 +77,7 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), removeOnce(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
 	return r, errors.Join(errs...)
 }
 
@@ -91,13 +91,13 @@ func Remove(l Layout) (Report, error) {
 	var r Report
 	if l.Foreign {
 		r.hint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.show(l.RekalDir))
-		return r, errors.Join(removeHooks(l, &r), removeExclude(l, &r))
+		return r, errors.Join(removeHooks(l, &r), removeOnce(l, &r), removeExclude(l, &r))
 	}
 	made, err := readRecord(l)
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{removeHooks(l, &r), removeExclude(l, &r)}
+	errs := []error{removeHooks(l, &r), removeOnce(l, &r), removeExclude(l, &r)}
 	errs = append(errs, made.remove(&r))
 	if err := errors.Join(errs...); err != nil {
 		return r, err

@@ -96,6 +96,19 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	return report, err
 }
 
+// Finish sets up what a template could not; see setup.InstallTemplate. Anywhere else it does nothing.
+func (w *Workspace) Finish(ctx context.Context) error {
+	if !setup.Unfinished(w.Repo.Layout().CommonDir) {
+		return nil
+	}
+	l, err := w.Layout(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = w.Install(ctx, l)
+	return err
+}
+
 // Machine keeps which repositories are set up for this user.
 func (p Process) Machine() machine.Machine { return machine.Of(p.Home, p.Getenv) }
 
@@ -193,6 +206,9 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 func (w *Workspace) folder(ctx context.Context) error {
 	if exists(w.RekalDir()) && (w.displaced || w.Repo.Layout().MainTree == "" || !exists(w.otherDir())) {
 		return nil
+	}
+	if setup.Unfinished(w.Repo.Layout().CommonDir) {
+		return w.Finish(ctx)
 	}
 	return w.alone(ctx, func() error {
 		if err := w.Ready(); err != nil {
