@@ -216,18 +216,14 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		at = place{session: s.ID, turn: -1}
 		add(InBranch, &s.Branch)
 		add(InModel, &s.Model)
-		prompt, isMade := -1, false
-		if s.Title != "" {
-			prompt = session.TitleTurn(s.Turns)
-			isMade = prompt >= 0 && s.Title == session.PromptTitle(s.Turns[prompt].Content)
-		}
-		if at.in = InTitle; !isMade {
+		prompt := promptOfTitle(s)
+		if at.in = InTitle; prompt < 0 {
 			put(text{at: &s.Title, cut: cutTitle, title: true})
 		}
 		for j := range s.Turns {
 			at.in, at.turn = InTurn, s.Turns[j].Index
 			put(text{at: &s.Turns[j].Content, cut: cutTurn})
-			if isMade && j == prompt {
+			if j == prompt {
 				made = append(made, madeTitle{&s.Title, out[len(out)-1], s.ID})
 			}
 		}
@@ -251,6 +247,16 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		add(InMemory, &m.Content, &m.Source)
 	}
 	return out, made
+}
+
+// promptOfTitle is the number of the turn whose beginning a session's title is; -1 for none.
+func promptOfTitle(s *session.Session) int {
+	if s.Title != "" {
+		if n := session.TitleTurn(s.Turns); n >= 0 && s.Title == session.PromptTitle(s.Turns[n].Content) {
+			return n
+		}
+	}
+	return -1
 }
 
 // madeTitle is a title that is the beginning of a prompt in the same entry. What is cut off a secret, no rule knows, so it is not redacted

@@ -84,7 +84,8 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
 			return
 		}
-		if v := s.t[a:b]; !alike(s.t[lo:hi], v) && !(several && lookOf(v, true) >= max(least[n.kind][given], marked) && !isKey(s.t[b:])) {
+		listed := several && lookOf(s.t[a:b], true) >= max(least[n.kind][given], marked) && !isKey(s.t[b:])
+		if !listed && !alike(s.t[lo:hi], s.t[a:b]) {
 			return
 		}
 		lo, hi = a, b
