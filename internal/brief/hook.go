@@ -35,7 +35,9 @@ const (
 )
 
 // Agents are the agents whose hooks are answered, by their names as a source.
-func Agents() []string { return []string{"claude-code", "codex", "gemini-cli", copilot, "qwen-code", "droid"} }
+func Agents() []string {
+	return []string{"claude-code", "codex", "gemini-cli", copilot, "qwen-code", "droid"}
+}
 
 // copilot is the one whose hooks answer in another form.
 const copilot = "copilot-cli"

@@ -258,6 +258,9 @@ The paths of repositories that belong together, with the shell's globs, for --gr
 rekal.mcp.write::
 Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
 
+rekal.sign::
+Whether commits of the ledger are signed. Default: commit.gpgSign.
+
 rekal.price.MODEL.input, and output, cacheRead, cacheWrite::
 What a million such tokens of a model cost, for "stats". MODEL may be a glob.
 

@@ -34,6 +34,7 @@ type Config struct {
 	Prices   Prices
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
+	Sign           bool // rekal.sign, else commit.gpgSign: whether commits of the ledger are signed
 	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
@@ -265,7 +266,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"), StatsOfAuthors: r.is("stats.authors", false),
+		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"), StatsOfAuthors: r.is("stats.authors", false), Sign: r.is("sign", signs(conf["commit.gpgsign"])),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {
@@ -318,6 +319,12 @@ func (r *reader) is(key string, unsaid bool) bool {
 		r.fault(key, v, "is not a boolean")
 	}
 	return on
+}
+
+// signs reports whether commit.gpgSign says so. What is no boolean is git's own business.
+func signs(v string) bool {
+	on, ok := parseBool(v)
+	return on && ok && v != ""
 }
 
 // embedURL is a URL, "off" for what says that nothing makes vectors, or "" for what says nothing else.

@@ -119,6 +119,7 @@ func (d *doctor) settings(ctx context.Context) {
 		d.report("settings", Well, "", "valid")
 	}
 	d.identity(ctx)
+	d.signatures(ctx)
 }
 
 // unjoin takes apart errors that errors.Join joined.
@@ -148,6 +149,16 @@ func (d *doctor) identity(ctx context.Context) {
 		d.report("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
 	default:
 		d.report("identity", Wrong, `git config user.email you@example.com`, "%v", err)
+	}
+}
+
+// signatures finds what a key that asks for a passphrase left unsigned.
+func (d *doctor) signatures(ctx context.Context) {
+	if d.author.Signer == nil || d.author.Ledger == nil {
+		return
+	}
+	if n, err := d.author.Ledger.Unsigned(ctx); err == nil && n > 0 { // what can't be read, the ledger's check says
+		d.report("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.Count(n, "commit"))
 	}
 }
 

@@ -21,6 +21,14 @@ var (
 	sha256Names = Hash{Size: sha256.Size, sum: sha256.New} //nolint:gochecknoglobals // a constant
 )
 
+// signatureHeader is where a commit holds its signature.
+func (h Hash) signatureHeader() string {
+	if h.Size == sha256.Size {
+		return "gpgsig-sha256"
+	}
+	return "gpgsig"
+}
+
 // SHA1 is what named them all until there was another one.
 func SHA1() Hash { return sha1Names }
 

@@ -62,6 +62,7 @@ type Repo struct {
 	layout   Layout
 	dir      string
 	env      []string
+	sign     func(ctx context.Context, payload []byte) ([]byte, error) // see SignWith
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions

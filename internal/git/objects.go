@@ -18,6 +18,7 @@ type Commit struct {
 	Committer Signature
 	Message   string
 	ChangeID  string // what stays the same when Jujutsu rewrites the commit; "" where its header says none
+	Signed    bool   // it holds a signature, which nobody has looked at
 }
 
 // Subject is the first line of the message.
@@ -57,6 +58,8 @@ func parseCommit(raw string) (c Commit, err error) {
 			c.Committer = parseSignature(value)
 		case "change-id":
 			c.ChangeID = value
+		case "gpgsig", "gpgsig-sha256":
+			c.Signed = true
 		}
 	}
 	for _, id := range append([]OID{c.Tree}, c.Parents...) {

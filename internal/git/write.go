@@ -2,6 +2,7 @@ package git
 
 import (
 	"compress/zlib"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -72,9 +73,15 @@ type Draft struct {
 	Parents []OID
 	Message string
 	Author  Signature // also the committer
+	Signed  bool      // to be signed, where SignWith named a way
 }
 
-// WriteCommit writes blobs, trees and an unsigned commit, and moves no ref.
+// SignWith has drafts signed that ask for it. A commit that can't be signed is written without.
+func (r *Repo) SignWith(sign func(ctx context.Context, payload []byte) ([]byte, error)) {
+	r.sign = sign
+}
+
+// WriteCommit writes blobs, trees and a commit, and moves no ref.
 func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	by, err := d.Author.header()
 	if err != nil {
@@ -111,7 +118,13 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 		}
 		text += fmt.Sprintf("parent %s\n", p)
 	}
-	id, err := r.write(kindCommit, []byte(text+"author "+by+"\ncommitter "+by+"\n\n"+d.Message))
+	text += "author " + by + "\ncommitter " + by + "\n"
+	if d.Signed && r.sign != nil {
+		if signature, err := r.sign(r.ctx, []byte(text+"\n"+d.Message)); err == nil {
+			text += r.hash.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n"
+		}
+	}
+	id, err := r.write(kindCommit, []byte(text+"\n"+d.Message))
 	if err != nil {
 		return "", fmt.Errorf("git: write commit: %w", err)
 	}

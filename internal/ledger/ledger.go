@@ -230,7 +230,7 @@ func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 		return "", fmt.Errorf("ledger: %w", err)
 	}
 	id, err := l.repo.WriteCommit(git.Draft{
-		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Entry.Entry().Subject + "\n", Author: l.who,
+		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Entry.Entry().Subject + "\n", Author: l.who, Signed: true,
 	})
 	if err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)

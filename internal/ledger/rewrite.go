@@ -84,7 +84,7 @@ func (w *rewriter) commit(c git.Commit) error {
 		return err
 	}
 	w.held[c.OID] = held
-	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer}
+	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer, Signed: c.Signed}
 	for path := range held {
 		for _, s := range w.instead[path] {
 			d.Blobs[s.Path] = s.Blob

@@ -31,6 +31,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/secrets"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/signature"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
@@ -214,6 +215,7 @@ type Author struct {
 	Config config.Config
 	Ledger *ledger.Ledger
 	Email  string
+	Signer *signature.Signer // nil where nothing is signed
 }
 
 // Author asks git who the user is and what is configured, both at once: each is a process
@@ -234,7 +236,12 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	if err == nil {
 		l.Ignore = conf.Ignore
 	}
-	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email)}, errors.Join(wrong, err)
+	signer := signature.New(conf.Git, conf.Sign, fmt.Sprintf("%s <%s>", who.Name, who.Email), w.Home, w.Env)
+	if signer != nil {
+		signer.Quiet = true
+		w.Repo.SignWith(signer.Sign)
+	}
+	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer}, errors.Join(wrong, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
