@@ -168,11 +168,11 @@ func (c *initOptions) runAll(ctx context.Context, app *App) error {
 		return err
 	}
 	var repos []string
-	var unread []error
+	unread := 0
 	for _, t := range all {
 		switch {
 		case t.err != nil:
-			unread = append(unread, t.err)
+			unread++
 			app.say(fmt.Sprintf("%s: not looked at: %s", t.dir, explain(t.err)))
 		case t.skip != "":
 			app.tell("%s: left out: %s", t.dir, t.skip)
@@ -201,10 +201,14 @@ func (c *initOptions) runAll(ctx context.Context, app *App) error {
 	if len(repos) > 0 && ctx.Err() == nil {
 		app.hint(`nothing is sent anywhere before you run "git rekal sync" or "git rekal push" in a repository; "git rekal clean --all" undoes all of this`)
 	}
-	if len(unread) > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not be looked at, see above", session.Count(len(unread), "folder")))
+	switch unlooked := fmt.Errorf("setting up: %s could not be looked at, see above", session.Count(unread, "folder")); {
+	case unread == 0:
+		return err
+	case err == nil:
+		return unlooked
+	default:
+		return fmt.Errorf("%w; %w", err, unlooked)
 	}
-	return err
 }
 
 // runAll takes init back in all repositories that were set up on this machine.
