@@ -124,6 +124,55 @@ func TestTerminalShow(t *testing.T) {
 	}
 }
 
+// TestTerminalAsks: before the first push, a person on a terminal is shown what would go, and nothing goes without their word.
+func TestTerminalAsks(t *testing.T) {
+	p := harness.New(t).With("TERM=xterm", "GIT_PAGER=cat", "NO_COLOR=1")
+	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.Init("repo")
+	p.Commit("repo", "first", "a.txt", "a\n")
+	p.Git(".", "init", "-q", "--bare", "team.git")
+	p.Git("repo", "remote", "add", "origin", "../team.git")
+	p.Git("repo", "rekal", "init")
+	p.Git("repo", "rekal", "save", "--title", "Leeway", "Tokens have 30 s of leeway.")
+	for _, tt := range []struct {
+		command, answer, want string
+		sent                  bool
+	}{
+		{"push", "\n", "nothing was sent, because you did not agree", false},
+		{"sync", "n\n", "nothing was sent, because you did not agree", false},
+		{"push", "\x04", "nothing was sent, because you did not agree", false}, // the end of the input
+		{"push", "y\n", "sent to origin: 2 commits", true},
+		{"push", "", "", true}, // it was agreed
+	} {
+		cmd := exec.CommandContext(t.Context(), "git", "rekal", tt.command)
+		cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		for asked := tt.answer == ""; err == nil; {
+			some, n := make([]byte, 4096), 0
+			n, err = tty.Read(some) // at the end of a terminal it fails
+			if out.Write(some[:n]); !asked && strings.Contains(out.String(), "[y/N]") {
+				asked = true
+				if _, err := tty.WriteString(tt.answer); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = cmd.Wait() // a push that is declined fails
+		tty.Close()
+		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "git-rekal: ", "")), " ")
+		if !strings.Contains(got, tt.want) || tt.answer != "" && !strings.Contains(got, "would send to origin (../team.git): 2 commits") || tt.answer == "" && got != "" {
+			t.Errorf("%s, answered %q: %s", tt.command, tt.answer, got)
+		}
+		if refs := p.Git("team.git", "for-each-ref", "refs/heads/rekal"); (refs != "") != tt.sent {
+			t.Errorf("%s, answered %q: the remote has %q", tt.command, tt.answer, refs)
+		}
+	}
+}
+
 // TestTerminalProgress: init says how far it is until it is done, also behind the transcripts, and into a file it does not. What it waits
 // for is a git that does not answer, so the bar is seen however fast the machine is.
 func TestTerminalProgress(t *testing.T) {
