@@ -153,7 +153,7 @@ func testWays(t *testing.T, file string, floor float64) {
 			all[i] += of[i]
 			found[i] += good[i]
 		}
-		if share := float64(good[0]+good[1]) / float64(of[0]+of[1]); share < 0.7 {
+		if share := float64(good[0]+good[1]) / float64(of[0]+of[1]); share < 0.75 {
 			t.Errorf("%s: %.1f %%", g, 100*share)
 		}
 		t.Logf("%-36s %3d of %3d (%5.1f %%), judged %3d of %3d (%5.1f %%)", g, good[0], of[0], 100*float64(good[0])/float64(of[0]), good[1], of[1], 100*float64(good[1])/float64(of[1]))
