@@ -23,7 +23,7 @@ import (
 //     bytes are hashed again. When they differ, the file was rewritten, and is read from its start. So is a file whose last turn was
 //     scrubbed: nothing tells that turn from the next. A document or a database is read whole when its time or size changed. (read.go)
 //  2. Decode (package transcript). Only whole records count; a torn last line waits. A record belongs to the repository whose work tree
-//     holds its working folder, the innermost one, as git tells it there. A folder in no repository (a temporary one, one that is
+//     holds its working folder, the innermost one, as git tells it there; an edit also to that of the file. A folder in no repository (a temporary one, one that is
 //     gone) changes nothing. A part made in another repository is left out, and one turn stands for it. The cursor stays before
 //     that part until something made here follows: so the part causes no capture, and each read begins with it. A title that may
 //     speak of the part is not taken.

@@ -31,7 +31,7 @@ type ClaudeCode struct{}
 func (ClaudeCode) Name() string { return "claude-code" }
 
 // Locate lists the transcripts that may concern the repository: all in the folders named like a worktree, and
-// of the others those in which some record was made in one, because a session goes where its agent goes. How
+// of the others those in which some record was made in one, or edits a file there, because a session goes where its agent goes. How
 // far the others were searched is remembered, so that each byte is looked at once.
 func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 	l := claudeLocator{finder: newFinder(env), own: env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")}
@@ -208,10 +208,26 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 			}
 			last = append(last[:0], dir...)
 		}
+		if l.editsHere(ln.text) {
+			return visited, nil
+		}
 		if ln.ended {
 			done = from + in.offset
 		}
 	}
+}
+
+// editsHere reports whether a line is a call that edits a file of a worktree.
+func (l *claudeLocator) editsHere(line []byte) bool {
+	if !slices.ContainsFunc([]string{`"name":"Edit"`, `"name":"Write"`, `"name":"MultiEdit"`}, func(call string) bool { return bytes.Contains(line, []byte(call)) }) {
+		return false
+	}
+	for path := range textsOf(line, `"file_path":`) {
+		if l.places.whereIs(filepath.Dir(stringOf(path))) == inside {
+			return true
+		}
+	}
+	return false
 }
 
 // textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a tool's

@@ -14,9 +14,13 @@ import (
 // Decode reads the records of one file. Sessions are keyed by the ID in the records, as
 // rows can land in another session's file; subagents by their agent's ID.
 func (c ClaudeCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	head := opt.Head
 	opt.Head = nil // each record says where it was made
 	d := claudeDecoder{decoder: newDecoder(c.Name(), opt)}
 	d.members = d.rec.members()
+	if takeMembers(head, d.members) {
+		d.started = stringOf(d.rec.cwd)
+	}
 	return d.read(ctx, r, d.line)
 }
 
@@ -25,6 +29,7 @@ type claudeDecoder struct {
 	decoder
 	rec     claudeRecord
 	members map[string]*[]byte // of rec
+	started string             // the folder in which the session was begun, as its first record with one says
 }
 
 // line takes one record; it reports whether the line is one.
@@ -116,6 +121,12 @@ func (d *claudeDecoder) place(p *part) {
 	if cwd := stringOf(r.cwd); cwd != "" {
 		p.cwd = cwd
 		at = d.places.whereIs(cwd)
+		if d.started == "" {
+			d.started = cwd
+		}
+		if at == nowhere && p.begun && cwd == d.started && d.places.isAbove(cwd) {
+			at = outside // the session is of several repositories, of which each has its own part
+		}
 		d.move(p, at)
 	}
 	if p.where != unknown && p.where != inside {

@@ -54,6 +54,7 @@ type part struct {
 	model models
 	heard heard
 
+	passed  *session.Turn                                // the last prompt, where it was said elsewhere
 	counted map[string]int                               // by session.Usage.Request: where it stands in Usage
 	at      struct{ turns, calls, edits, usage []int64 } // offsets of the records that gave them
 }
@@ -226,10 +227,15 @@ func (d *decoder) addPrompt(p *part, s string) {
 // addTurn adds one turn, behind the queued prompts that were delivered before it.
 func (d *decoder) addTurn(p *part, role, s string) {
 	d.settle(p)
+	if role == session.RoleHuman {
+		p.passed = nil
+	}
 	if p.admits(p.where, role, d.ts) {
 		p.add(role, s, d.ts, d.start)
 		p.model.speaks(d.model, d.start)
 		d.emitted(p, d.start)
+	} else if role == session.RoleHuman {
+		p.passed = &session.Turn{Role: role, TS: d.ts, Content: strings.Clone(s)}
 	}
 }
 
@@ -277,7 +283,12 @@ func (d *decoder) addCall(p *part, u use) {
 	if u.waits {
 		d.awaitResult(u.id)
 	}
-	if !p.admits(p.where, session.RoleAssistant, d.ts) {
+	at := p.where
+	if at != inside && at != unknown && d.editsHere(p, u) {
+		d.enter(p)
+		at = inside
+	}
+	if !p.admits(at, session.RoleAssistant, d.ts) {
 		return
 	}
 	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}

@@ -239,3 +239,46 @@ func TestTitlesOfDividedSessions(t *testing.T) {
 		})
 	}
 }
+
+// TestEditsFromElsewhere: an edit of a file of ours belongs to us from wherever it is made, with the prompt that led to it and nothing else of there.
+func TestEditsFromElsewhere(t *testing.T) {
+	c := newCountry(t)
+	call := func(second int, tool, path string) string {
+		return assistant(second, fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":%q,"input":{"file_path":%q,"old_string":"a","new_string":"b"}}]`, second, tool, path))
+	}
+	file := filepath.Join(c.ours, "a.go")
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"in the clone beside", []string{
+			at(c.theirs, user(1, `"begin"`)), at(c.theirs, say(2, "Begun.")), at(c.theirs, user(3, `"now ours"`)), at(c.theirs, call(4, "Edit", file)), at(c.theirs, say(5, "Done.")),
+		}, []string{"human: " + session.Elsewhere, "human: now ours", "tool: Edit a.go"}},
+		{"in a folder above", []string{
+			at(c.dir, user(1, `"begin"`)), at(c.dir, call(2, "Edit", filepath.Join(c.theirs, "b.go"))), at(c.dir, user(3, `"now ours"`)), at(c.dir, call(4, "Write", file)),
+			at(c.dir, user(5, `"now theirs"`)), at(c.dir, call(6, "Edit", filepath.Join(c.theirs, "b.go"))), at(c.dir, user(7, `"ours again"`)), at(c.dir, call(8, "Edit", "ours/a.go")),
+		}, []string{"human: now ours", "tool: Write a.go", "human: " + session.Elsewhere, "human: ours again", "tool: Edit a.go"}},
+		{"a file that is only read", []string{at(c.theirs, user(1, `"begin"`)), at(c.theirs, call(2, "Read", file))}, nil},
+		{"a file of a repository inside of ours", []string{at(c.theirs, user(1, `"begin"`)), at(c.theirs, call(2, "Edit", filepath.Join(c.ours, "nested", "a.go")))}, nil},
+		{"a folder above, which a session of ours went to", []string{
+			at(c.ours, user(1, `"begin"`)), at(c.dir, say(2, "I look above.")), at(c.dir, call(3, "Edit", file)),
+		}, []string{"human: begin", "assistant: I look above.", "tool: Edit a.go"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "a file of a repository inside of ours" {
+				c.git(c.ours, "init", "-q", "nested")
+			}
+			doc := c.in(c.ours, tt.lines...)
+			if len(tt.want) == 0 {
+				if len(doc.Sessions) > 0 {
+					t.Errorf("%+v", doc.Sessions)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, told(doc)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

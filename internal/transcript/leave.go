@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -11,6 +13,9 @@ import (
 // session.Elsewhere stands for it where something made here follows. What is made in no repository (a
 // temporary folder, one that is gone) belongs to the one where the session was before; before it was in any,
 // to none. What is said before a record names a folder belongs where that folder is.
+
+// An edit of a file of this repository belongs here from wherever it was made: by a session of another repository (a superproject, the clone beside
+// this one), or of a folder above. It comes with the prompt that led to it, and is all that is taken of there.
 
 // leave is what a session does in other repositories.
 type leave struct {
@@ -43,6 +48,30 @@ func (d *decoder) move(p *part, to whereabouts) {
 			d.out = d.start
 		}
 	}
+}
+
+// enter takes an edit here that is made from elsewhere: what was left out before has its mark, and the last prompt is kept.
+func (d *decoder) enter(p *part) {
+	prompt := p.passed
+	p.passed = nil
+	if prompt != nil {
+		if m := p.leave.mark; m != nil && m.Role == prompt.Role && m.TS.Equal(prompt.TS) {
+			p.leave.mark = nil // nothing else was left out
+		}
+		p.admits(inside, prompt.Role, prompt.TS)
+		p.add(prompt.Role, prompt.Content, prompt.TS, d.start)
+	}
+	p.begun, p.leave.ever, p.leave.from = true, true, -1
+}
+
+// editsHere reports whether a call is to edit a file of this repository: the innermost work tree that holds it is one of this one.
+func (d *decoder) editsHere(p *part, u use) bool {
+	return u.act == session.ActEdit && slices.ContainsFunc(u.paths, func(path string) bool {
+		if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
+			path = filepath.Join(p.cwd, path)
+		}
+		return d.places.whereIs(filepath.Dir(path)) == inside
+	})
 }
 
 // drop takes out of a session that has not begun what it holds, now that it stands elsewhere.

@@ -114,6 +114,12 @@ func (p *places) search(dir string) whereabouts {
 	return nowhere
 }
 
+// isAbove reports whether a worktree of this repository lies in a folder.
+func (p *places) isAbove(dir string) bool {
+	dir = p.resolve(filepath.Clean(p.local(dir)))
+	return slices.ContainsFunc(p.roots, func(r place) bool { rel, ok := relativeTo(dir, r.real); return ok && rel != "." })
+}
+
 // isOurs reports whether a repository is the one of the worktrees: one of them may have been moved, or be
 // spelled in another case.
 func (p *places) isOurs(repo string) bool {

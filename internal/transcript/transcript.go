@@ -8,8 +8,8 @@
 // No format read here is a public contract. A malformed, too long or unknown line is counted in [Document.Skipped] and costs that line only.
 // Only a failing reader or a cancelled context is an error. [MaxLine] and what is kept bound the memory, not the file's size.
 //
-// A record belongs to the repository whose worktree its agent works in at that moment. Decode keeps the parts of this one, and puts a turn
-// session.Elsewhere for a part of another.
+// A record belongs to the repository whose worktree its agent works in at that moment, and an edit also to that of the file. Decode keeps the
+// parts of this one, and puts a turn session.Elsewhere for a part of another.
 //
 // Decode never needs earlier bytes to be correct. A boundary between two reads has these effects: a failure reported in the later read does
 // not mark its tool call; a record copied from the earlier read is given again; title and first prompt are those of this read (see
