@@ -102,7 +102,7 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
 	if d.role == session.RoleAssistant {
 		d.over = m.Get("done").Bool()
-		d.addUsage(d.part, m.Get("id").Str, d.model, m, openCodeCounts)
+		d.addUsage(d.part, m.Get("id").Str+" "+m.Get("created").Raw, d.model, m, openCodeCounts) // an export may hold no IDs
 	}
 }
 
