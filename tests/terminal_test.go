@@ -161,7 +161,7 @@ func TestTerminalAsks(t *testing.T) {
 				}
 			}
 		}
-		_ = cmd.Wait() // a push that is declined fails
+		_ = cmd.Wait()  // a push that is declined fails
 		_ = tty.Close() // nothing was written to it since
 		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "git-rekal: ", "")), " ")
 		if !strings.Contains(got, tt.want) || tt.answer != "" && !strings.Contains(got, "would send to origin (../team.git): 2 commits") || tt.answer == "" && got != "" {

@@ -193,7 +193,7 @@ func (s *squash) leaveReachable(ctx context.Context) error {
 		})
 	})
 	for _, k := range s.candidates {
-			if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
+		if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
 			k.When = k.here[0].Committer.When
 		}
 		k.sameChange = slices.ContainsFunc(k.here, func(c git.Commit) bool {
