@@ -67,30 +67,40 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 
 // total adds up sums: all of them, and those of each key, the largest first.
 func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
-	at, sessions := map[string]int{}, map[[2]string]bool{}
+	at, sessions := map[string]int{}, map[string]bool{}
+	inKey := map[[2]string]bool{}
 	for _, s := range sums {
 		i, ok := at[s.Key]
 		if !ok {
 			i, keyed = len(keyed), append(keyed, result.Tokens{Key: s.Key})
 			at[s.Key] = i
 		}
-		price := prices.Of(s.Model)
-		for key, t := range map[string]*result.Tokens{"\x00": &all, s.Key: &keyed[i]} {
-			if id := [2]string{key, s.Session}; !sessions[id] {
-				sessions[id] = true
-				t.Sessions++
-			}
-			t.Requests += s.Requests
-			t.Input, t.Output = t.Input+s.Input, t.Output+s.Output
-			t.CacheRead, t.CacheWrite = t.CacheRead+s.CacheRead, t.CacheWrite+s.CacheWrite
-			t.Cost += s.Cost
-			t.Price += (float64(s.Input)*price.Input + float64(s.Output)*price.Output + float64(s.CacheRead)*price.CacheRead + float64(s.CacheWrite)*price.CacheWrite) / 1e6
-		}
+		price := priceOf(s, prices.Of(s.Model))
+		add(&all, s, price, !sessions[s.Session])
+		add(&keyed[i], s, price, !inKey[[2]string{s.Key, s.Session}])
+		sessions[s.Session], inKey[[2]string{s.Key, s.Session}] = true, true
 	}
 	slices.SortFunc(keyed, func(a, b result.Tokens) int {
 		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), strings.Compare(a.Key, b.Key))
 	})
 	return all, keyed
+}
+
+// add adds a sum, of a session that counts only where it is new there.
+func add(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
+	if newSession {
+		t.Sessions++
+	}
+	t.Requests += s.Requests
+	t.Input, t.Output = t.Input+s.Input, t.Output+s.Output
+	t.CacheRead, t.CacheWrite = t.CacheRead+s.CacheRead, t.CacheWrite+s.CacheWrite
+	t.Cost += s.Cost
+	t.Price += price
+}
+
+// priceOf is what a sum costs, at a price of a million tokens.
+func priceOf(s db.UsageSum, p config.Price) float64 {
+	return (float64(s.Input)*p.Input + float64(s.Output)*p.Output + float64(s.CacheRead)*p.CacheRead + float64(s.CacheWrite)*p.CacheWrite) / 1e6
 }
 
 // title names sessions and commits.

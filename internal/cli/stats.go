@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -71,9 +72,15 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 		if c.shape.json {
 			return result.Write(app.Stdout, stats)
 		}
-		names, err := at.Names(ctx)
-		if err != nil {
-			return err
+		var names session.Names
+		if c.req.By == "session" {
+			var shown []string
+			for _, r := range stats.Results {
+				shown = append(shown, r.Key)
+			}
+			if names, err = at.Names(ctx, shown...); err != nil {
+				return err
+			}
 		}
 		return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Stats(l, stats) }, names)
 	})

@@ -52,7 +52,7 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	out := Found{Found: merge(found, q), Short: func(id string) string {
+	out := Found{Found: mergeAnswers(found, q), Short: func(id string) string {
 		for _, f := range found {
 			if short := f.Names.Short(id); short != id {
 				return short
@@ -95,8 +95,8 @@ func answers[T any](ctx context.Context, g *Group, question func(member) (T, err
 	return out, nil
 }
 
-// open opens a member's index.
-func open(ctx context.Context, m member) (*ask.Moment, error) {
+// openIndex opens a member's index.
+func openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 	soon, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	at, err := ask.Open(soon, m.Workspace, ask.Opening{})
@@ -108,7 +108,7 @@ func open(ctx context.Context, m member) (*ask.Moment, error) {
 
 // recall is one member's answer.
 func recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
-	at, err := open(ctx, m)
+	at, err := openIndex(ctx, m)
 	if err != nil {
 		return found, m.Gone(err)
 	}
@@ -159,7 +159,7 @@ func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
 
 // log is one member's.
 func log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
-	at, err := open(ctx, m)
+	at, err := openIndex(ctx, m)
 	if err != nil {
 		return out, m.Gone(err)
 	}

@@ -17,8 +17,8 @@ type hit struct {
 	text ask.Text
 }
 
-// merge makes one answer of several, as one repository would give it.
-func merge(found []ask.Found, q ask.Question) ask.Found {
+// mergeAnswers makes one answer of several, as one repository would give it.
+func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 	answering := answering(found, q)
 	out := answering[0]
 	out.Recall.Results, out.Recall.More, out.Recall.Total, out.Texts = nil, nil, 0, nil
