@@ -62,18 +62,26 @@ const (
 // Layout is one sort of file: how its header tells it from others, and what a new one begins with.
 type Layout struct {
 	Application, Version int64  // application_id and user_version
+	Since                int64  // the oldest version that is read as well; 0: Version
 	Settings             string // pragmas that hold before there is a table
 	Tables               string // statements that make the tables
 }
 
 // indexLayout is that of the index.
-func indexLayout() Layout { return Layout{application, Version, "", schema} }
+func indexLayout() Layout { return Layout{Application: application, Version: Version, Tables: schema} }
 
 // Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file
 // until Close.
 func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	return indexLayout().Open(ctx, path, mode)
+}
+
+// OpenVectors is Open of an index that a new one replaces, for what it knows of vectors: an older program may have made it.
+func OpenVectors(ctx context.Context, path string) (*DB, error) {
+	l := indexLayout()
+	l.Since = vectorsSince
+	return l.Open(ctx, path, ReadOnly)
 }
 
 // Open is the function Open for a file of another layout.
@@ -191,7 +199,7 @@ func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 		return n
 	}
 	id, version, bytes := number("application_id"), number("user_version"), number("page_count")*number("page_size")
-	if err == nil && (id != l.Application || version != l.Version) {
+	if err == nil && (id != l.Application || version > l.Version || version < cmp.Or(l.Since, l.Version)) {
 		err = fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
 	}
 	if err != nil {

@@ -4,6 +4,10 @@ package db
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
 const Version = 10
 
+// vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
+// change of those raises it to Version.
+const vectorsSince = 9
+
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
 
