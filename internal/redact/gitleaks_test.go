@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -122,9 +123,15 @@ func prepared(regex string, keywords []string) (begins, expr string, wakes []str
 		}
 		return "assigning", "^(?:" + flag + rest + ")", keywords
 	}
-	start := lower(plainWord.Replace(regex))
-	if slices.ContainsFunc(keywords, func(k string) bool { return !strings.HasPrefix(start, k) }) {
-		return "anywhere", regex, keywords
+	parsed, err := syntax.Parse(regex, syntax.Perl)
+	if err != nil {
+		return "anywhere", regex, keywords // which the test that compiles it says
+	}
+	starts, _ := beginnings(parsed)
+	for _, start := range starts {
+		if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(start, k) }) {
+			return "anywhere", regex, keywords
+		}
 	}
 	if strings.HasPrefix(strings.TrimPrefix(regex, "(?i)"), `\b`) {
 		return "withWord", "^(?:" + regex + ")", keywords
@@ -132,9 +139,53 @@ func prepared(regex string, keywords []string) (begins, expr string, wakes []str
 	return "with", "^(?:" + regex + ")", keywords
 }
 
-// plainWord takes the beginning of an expression for what it matches.
-var plainWord = strings.NewReplacer(`(?i)`, "", `(?-i:`, "", `(?:`, "", `\b`, "", `(`, "", `)`, "", `\`, "",
-	`[Aa]`, "a", `[Jj]`, "j", `[Ff]`, "f", `[Ss]`, "s", `[Mm]`, "m", `[Oo]`, "o", `[Kk]`, "k", `[Dd]`, "d")
+// plainWord takes an expression of words for these.
+var plainWord = strings.NewReplacer(`(?:`, "", `(`, "", `)`, "", `\`, "")
+
+// beginnings are the strings, in lower case, with one of which every match begins, and whether nothing else is in one.
+func beginnings(re *syntax.Regexp) (starts []string, whole bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{lower(string(re.Rune))}, true
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpEmptyMatch:
+		return []string{""}, true
+	case syntax.OpCapture:
+		return beginnings(re.Sub[0])
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1] && len(starts) <= 8; r++ {
+				starts = append(starts, lower(string(r)))
+			}
+		}
+		if len(starts) > 8 {
+			return []string{""}, false
+		}
+		return starts, true
+	case syntax.OpAlternate:
+		whole = true
+		for _, sub := range re.Sub {
+			more, all := beginnings(sub)
+			starts, whole = append(starts, more...), whole && all
+		}
+		return starts, whole
+	case syntax.OpConcat:
+		starts, whole = []string{""}, true
+		for _, sub := range re.Sub {
+			more, all := beginnings(sub)
+			var longer []string
+			for _, s := range starts {
+				for _, m := range more {
+					longer = append(longer, s+m)
+				}
+			}
+			if starts, whole = longer, all; !all || len(starts) > 1000 {
+				return starts, false
+			}
+		}
+		return starts, true
+	}
+	return []string{""}, false
+}
 
 func licence(t *testing.T) string {
 	t.Helper()

@@ -170,12 +170,8 @@ func foldTags(s string, from func(i int)) string {
 			out = append(out, byte(r))
 		case r >= 0xff01 && r <= 0xff5e: // full width
 			out = append(out, byte(r-0xff01+'!'))
-		case r < 0x600 || r >= 0x1d00 && r < 0x3010:
-			if like := strings.IndexRune(alikeTags, r); like >= 0 {
-				out = append(out, likeTags[utf8.RuneCountInString(alikeTags[:like])])
-				break
-			}
-			fallthrough
+		case int(r) < len(alikeTag) && alikeTag[r] != 0:
+			out = append(out, alikeTag[r])
 		default:
 			out = utf8.AppendRune(out, r)
 		}
@@ -188,8 +184,12 @@ func foldTags(s string, from func(i int)) string {
 	return string(out)
 }
 
-// alikeTags are signs and letters of other scripts that look like those of a tag, which likeTags has in the same place.
-const (
-	alikeTags = "‹⟨〈›⟩〉⁄∕рРΡρгᴦіІΙιӏɪıνѵᴠаАΑαɑтТΤτᴛеЕΕεҽ"
-	likeTags  = "<<<>>>//pppprriiiiiiivvvaaaaattttteeeee"
-)
+// alikeTag is the sign or letter of a tag that a sign or letter of another script looks like; 0 for none.
+var alikeTag = func() (out [0x3010]byte) { //nolint:gochecknoglobals // read-only
+	for tag, alike := range map[byte]string{'<': "‹⟨〈", '>': "›⟩〉", '/': "⁄∕", 'p': "рРΡρ", 'r': "гᴦ", 'i': "іІΙιӏɪı", 'v': "νѵᴠ", 'a': "аАΑαɑ", 't': "тТΤτᴛ", 'e': "еЕΕεҽ"} {
+		for _, r := range alike {
+			out[r] = tag
+		}
+	}
+	return out
+}()
