@@ -80,11 +80,11 @@ func Clean(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([
 	turns := clean.Entry().Sessions[0].Turns
 	for i := range lines {
 		l := &lines[i]
-		l.Title, l.Author = session.Shorten(plain(turns[2*i].Content), mostTitle), plain(l.Author)
+		l.Title, l.Author = session.Shorten(onOneLine(turns[2*i].Content), mostTitle), onOneLine(l.Author)
 		if paths := strings.Split(turns[2*i+1].Content, "\n"); len(paths) == 1+len(l.Files) {
-			l.Of = plain(paths[0])
+			l.Of = onOneLine(paths[0])
 			for j := range l.Files {
-				l.Files[j] = plain(paths[1+j])
+				l.Files[j] = onOneLine(paths[1+j])
 			}
 		} else {
 			l.Of, l.Files = "", nil
@@ -93,8 +93,8 @@ func Clean(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([
 	return lines, nil
 }
 
-// plain is a text of others in one line that is shown as it is, and cannot hold a mark of ours.
-func plain(text string) string {
+// onOneLine is a text of others in one line that is shown as it is, and cannot hold a mark of ours.
+func onOneLine(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("<", "‹", ">", "›").Replace(result.Printable(text))), " ")
 }
 

@@ -165,8 +165,8 @@ func (l editLine) edit() attribution.Edit {
 	return e
 }
 
-// lineOf is an edit as it is kept; whose it is is told later.
-func lineOf(e transcript.Edit) editLine {
+// keptLine is an edit as it is kept; whose it is is told later.
+func keptLine(e transcript.Edit) editLine {
 	out := editLine{At: e.TS.UnixMilli(), Whole: e.Whole}
 	var kinds []byte
 	for i, h := range e.Hunks {
@@ -197,7 +197,7 @@ func (r *reading) takeEdits() {
 		}
 		e := sessionEdits{nativeID: s.NativeID, files: map[string][]editLine{}}
 		for _, ed := range s.Edits {
-			e.files[ed.Path] = append(e.files[ed.Path], lineOf(ed))
+			e.files[ed.Path] = append(e.files[ed.Path], keptLine(ed))
 		}
 		r.edited, s.Edits = append(r.edited, e), nil
 	}

@@ -52,23 +52,23 @@ func explainTool(err error) string { return advise(err, toolKinds) }
 
 func advise(err error, first []kind) string {
 	if hint := cmp.Or(hintIn(first, err), hintOf(err), hintIn(kinds, err)); hint != "" {
-		return plain(err) + ": " + hint
+		return withoutSteps(err) + ": " + hint
 	}
-	return plain(err)
+	return withoutSteps(err)
 }
 
 // steps are names of packages at the beginning of an error, maybe behind the hook's, that say nothing to a person.
 var steps = lazy.Expr(`^([a-z]+-[a-z]+: )?(?:config: |git: open |ledger: scrub: )`)
 
-// plain is an error without the names of the packages that it came through.
-func plain(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
+// withoutSteps is an error without the names of the packages that it came through.
+func withoutSteps(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
 
 // told is a warning, with what to do where there is something.
 func told(err error) string {
 	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) || errors.Is(err, workspace.ErrTracked) {
 		return explain(err)
 	}
-	return plain(err)
+	return withoutSteps(err)
 }
 
 func hintIn(kinds []kind, err error) string {

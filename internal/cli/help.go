@@ -97,7 +97,7 @@ func (app *App) commandList(width int) string {
 		{"share", "push"},
 		{"set up", "clean, index, mcp, lsp, completion, help, version"},
 	} {
-		b.WriteString(fill(width, group[1], fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
+		b.WriteString(wrapWords(width, group[1], fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
 	}
 	return b.String()
 }
@@ -110,7 +110,7 @@ func helpPage(cmd *cobra.Command, width int) string {
 		if i > 0 {
 			lead = "   or: git rekal "
 		}
-		b.WriteString(fill(width, form, lead, strings.Repeat(" ", min(len(lead), width/5))))
+		b.WriteString(wrapWords(width, form, lead, strings.Repeat(" ", min(len(lead), width/5))))
 	}
 	for i, bl := range blocks(cmd.Long) {
 		if i > 0 || b.Len() > 0 {
@@ -118,9 +118,9 @@ func helpPage(cmd *cobra.Command, width int) string {
 		}
 		switch bl.kind {
 		case paragraph:
-			b.WriteString(fill(width, bl.text, "", ""))
+			b.WriteString(wrapWords(width, bl.text, "", ""))
 		case definition:
-			b.WriteString(bl.term + "\n" + fill(width, bl.text, "    ", "    "))
+			b.WriteString(bl.term + "\n" + wrapWords(width, bl.text, "    ", "    "))
 		default:
 			b.WriteString(bl.text + "\n")
 		}
@@ -129,7 +129,7 @@ func helpPage(cmd *cobra.Command, width int) string {
 		b.WriteString("\n" + flags)
 	}
 	if exit := exitStatuses(cmd); exit != "" {
-		b.WriteString("\n" + fill(width, "Exit status: "+exit, "", ""))
+		b.WriteString("\n" + wrapWords(width, "Exit status: "+exit, "", ""))
 	}
 	return b.String()
 }
@@ -188,8 +188,8 @@ func blocks(long string) (out []block) {
 	return out
 }
 
-// fill writes words in lines of at most width columns; first begins the first line, rest each other one.
-func fill(width int, text, first, rest string) string {
+// wrapWords writes words in lines of at most width columns; first begins the first line, rest each other one.
+func wrapWords(width int, text, first, rest string) string {
 	var b strings.Builder
 	line, gap := first, ""
 	for word := range strings.FieldsSeq(text) {

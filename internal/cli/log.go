@@ -98,7 +98,7 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return flagged(err)
 		}
-		names, err := at.Names(ctx, shown(checkpoints)...)
+		names, err := at.Names(ctx, sessionIDs(checkpoints)...)
 		if err != nil {
 			return err
 		}
@@ -106,8 +106,8 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 	})
 }
 
-// shown are the IDs of sessions.
-func shown(checkpoints []result.Checkpoint) (ids []string) {
+// sessionIDs are the IDs of sessions.
+func sessionIDs(checkpoints []result.Checkpoint) (ids []string) {
 	for _, c := range checkpoints {
 		for _, s := range c.Sessions {
 			ids = append(ids, s.ID)

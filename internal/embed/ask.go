@@ -24,7 +24,7 @@ func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(answer, len(texts))
+	return decodeVectors(answer, len(texts))
 }
 
 // alive asks for anything: whatever the answer, somebody gives answers.
@@ -51,11 +51,11 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, limit
 	req.Header.Set("User-Agent", "git-rekal")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutURL(err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, plain(err)
+		return nil, withoutURL(err)
 	}
 	if len(answer) > limit {
 		return nil, fmt.Errorf("%w: more than %d bytes", errSize, limit)
@@ -66,8 +66,8 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, limit
 	return answer, nil
 }
 
-// plain is an error without the URL, which the caller names, and which may hold a password.
-func plain(err error) error {
+// withoutURL is an error without the URL, which the caller names, and which may hold a password.
+func withoutURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err

@@ -165,7 +165,7 @@ func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, er
 	var refused error
 	vectors, err := c.divide(within, c.prefixed("search_document", texts), &refused)
 	if err == nil {
-		err = cmp.Or(fill(vectors, refused), uniform(vectors))
+		err = cmp.Or(zeroRefused(vectors, refused), uniform(vectors))
 	}
 	return vectors, c.outcome(ctx, err)
 }
@@ -198,8 +198,8 @@ func perhapsTooLong(err error) bool {
 	return errors.As(err, &r) && r.perhapsTooLong()
 }
 
-// fill puts zeros where the server refused; where it refused all, that is the error.
-func fill(vectors [][]float32, refused error) error {
+// zeroRefused puts zeros where the server refused; where it refused all, that is the error.
+func zeroRefused(vectors [][]float32, refused error) error {
 	given := slices.IndexFunc(vectors, func(v []float32) bool { return v != nil })
 	if given < 0 {
 		return refused

@@ -1,4 +1,4 @@
 package embed
 
 // Decode is for tests.
-func Decode(body []byte, n int) ([][]float32, error) { return decode(body, n) }
+func Decode(body []byte, n int) ([][]float32, error) { return decodeVectors(body, n) }

@@ -45,8 +45,8 @@ var (
 // maxDimensions bounds a vector: the largest models in use have 4,096 dimensions.
 const maxDimensions = 8192
 
-// decode reads the n vectors of an answer.
-func decode(body []byte, n int) ([][]float32, error) {
+// decodeVectors reads the n vectors of an answer.
+func decodeVectors(body []byte, n int) ([][]float32, error) {
 	var r reply
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errForeign, err)

@@ -46,7 +46,7 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 		}
 		return cmp.Compare(b.Score, a.Score)
 	})
-	n := shown(hits, q)
+	n := countShown(hits, q)
 	for _, h := range hits[:n] {
 		out.Results = append(out.Results, h.Hit)
 		out.Texts = append(out.Texts, h.text)
@@ -97,8 +97,8 @@ const (
 	runnersUp = 5
 )
 
-// shown is how many of the hits, which are in order, are shown.
-func shown(hits []hit, q ask.Question) int {
+// countShown is how many of the hits, which are in order, are shown.
+func countShown(hits []hit, q ask.Question) int {
 	switch {
 	case q.Limit > 0:
 		return min(len(hits), q.Limit)

@@ -71,7 +71,7 @@ type Command struct {
 
 // Resume is how the agent of a session goes on with it. hint is said to it at once, if it takes one; "" for nothing.
 func Resume(source, nativeID, hint string, more []string) (Command, error) {
-	a, err := find(source)
+	a, err := agentOf(source)
 	if err != nil {
 		return Command{}, err
 	}
@@ -92,14 +92,14 @@ func Resume(source, nativeID, hint string, more []string) (Command, error) {
 
 // Begin is how an agent begins a session with a prompt.
 func Begin(source, prompt string, more []string) (Command, error) {
-	a, err := find(source)
+	a, err := agentOf(source)
 	if err != nil {
 		return Command{}, err
 	}
 	return Command{Args: a.say(append([]string{a.program}, more...), prompt)}, nil
 }
 
-func find(source string) (agent, error) {
+func agentOf(source string) (agent, error) {
 	all := agents()
 	i := slices.IndexFunc(all, func(a agent) bool { return a.source == source || a.program == source })
 	if i < 0 {

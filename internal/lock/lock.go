@@ -65,7 +65,7 @@ func Acquire(ctx context.Context, path string, kind Exclusive, wait time.Duratio
 // try takes the lock once. The file is opened anew each time, because the one that was there
 // may have been removed by its holder.
 func try(path string, kind Exclusive, how int) (*Lock, error) {
-	f, err := open(path, kind)
+	f, err := openFile(path, kind)
 	if err != nil || f == nil {
 		return &Lock{}, err
 	}
@@ -79,8 +79,8 @@ func try(path string, kind Exclusive, how int) (*Lock, error) {
 	return &Lock{f: f}, nil
 }
 
-// open is nil without an error where a reader needs no lock.
-func open(path string, kind Exclusive) (*os.File, error) {
+// openFile is nil without an error where a reader needs no lock.
+func openFile(path string, kind Exclusive) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, unix.EROFS) {
 		err = fmt.Errorf("%w: %w", fs.ErrPermission, err)

@@ -87,8 +87,8 @@ func offset(text string, p position) int {
 	return at
 }
 
-// lineOf is one line of a text, from 0 on, without its end.
-func lineOf(text string, line int) string {
+// nthLine is one line of a text, from 0 on, without its end.
+func nthLine(text string, line int) string {
 	from := offset(text, position{Line: line})
 	rest, _, _ := strings.Cut(text[from:], "\n")
 	return strings.TrimSuffix(rest, "\r")

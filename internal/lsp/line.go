@@ -115,7 +115,7 @@ func (c *connection) explain(ctx context.Context, uri string, from, to int) (out
 		return err
 	})
 	for i := range out {
-		out[i].width = len(utf16.Encode([]rune(lineOf(text, out[i].number))))
+		out[i].width = len(utf16.Encode([]rune(nthLine(text, out[i].number))))
 	}
 	return out, err
 }

@@ -18,11 +18,11 @@ type Found struct {
 // Find lists the repositories in a folder and below it, parents first: worktrees of all kinds, submodules, bare ones. It follows no link, and
 // leaves out folders below that are hidden or named node_modules, where tools keep clones of their own, and what skip says.
 func Find(ctx context.Context, dir string, skip func(path string) bool) (all []Found, err error) {
-	err = find(ctx, dir, skip, &all)
+	err = findClones(ctx, dir, skip, &all)
 	return all, err
 }
 
-func find(ctx context.Context, dir string, skip func(string) bool, all *[]Found) error {
+func findClones(ctx context.Context, dir string, skip func(string) bool, all *[]Found) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("machine: look for repositories: %w", err)
 	}
@@ -46,7 +46,7 @@ func find(ctx context.Context, dir string, skip func(string) bool, all *[]Found)
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || skip(path) {
 			continue
 		}
-		if err := find(ctx, path, skip, all); err != nil {
+		if err := findClones(ctx, path, skip, all); err != nil {
 			return err
 		}
 	}

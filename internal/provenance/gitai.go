@@ -52,7 +52,7 @@ func GitAINote(a result.Attribution, former string) (string, error) {
 				return "", err
 			}
 			w := a.Sessions[id]
-			log.add(f.Path, fmt.Sprintf("  %s::t_%s %s", sessionKey(w), shortSum(a.Commit+id), lines))
+			log.add(f.Path, fmt.Sprintf("  %s::t_%s %s", gitAISessionKey(w), shortSum(a.Commit+id), lines))
 			added = true
 		}
 	}
@@ -62,8 +62,8 @@ func GitAINote(a result.Attribution, former string) (string, error) {
 	return log.text(a.Commit)
 }
 
-// sessionKey is "s_" and what the standard hashes: the tool's name and its own ID of the conversation.
-func sessionKey(w result.Writer) string { return "s_" + shortSum(gitAITool(w.Source)+":"+w.NativeID) }
+// gitAISessionKey is "s_" and what the standard hashes: the tool's name and its own ID of the conversation.
+func gitAISessionKey(w result.Writer) string { return "s_" + shortSum(gitAITool(w.Source)+":"+w.NativeID) }
 
 // gitAITool is an agent's name as Git AI has it.
 func gitAITool(source string) string {
@@ -174,12 +174,12 @@ func (l *authorshipLog) addSession(w result.Writer) error {
 	if sessions == nil {
 		sessions = map[string]json.RawMessage{}
 	}
-	if _, known := sessions[sessionKey(w)]; known {
+	if _, known := sessions[gitAISessionKey(w)]; known {
 		return nil
 	}
 	entry, err := json.Marshal(gitAISession{agentID{gitAITool(w.Source), w.NativeID, cmp.Or(w.Model, "unknown")}, w.Author})
 	if err == nil {
-		sessions[sessionKey(w)] = entry
+		sessions[gitAISessionKey(w)] = entry
 		l.meta["sessions"], err = json.Marshal(sessions)
 	}
 	return err

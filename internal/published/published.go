@@ -231,13 +231,13 @@ func hasWord(text, v string) bool {
 			return false
 		}
 		lo, hi := from+i, from+i+len(v)
-		if (lo == 0 || !isWord(text[lo-1])) && (hi == len(text) || !isWord(text[hi])) {
+		if (lo == 0 || !isWordByte(text[lo-1])) && (hi == len(text) || !isWordByte(text[hi])) {
 			return true
 		}
 		from = lo + 1
 	}
 }
 
-func isWord(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -138,12 +138,12 @@ func textOf(repo *git.Repo, id git.OID) string {
 // tokens yields the words of a text that the cache knows: runs of letters, digits and underscores.
 func tokens(text string, yield func(string)) {
 	for i := 0; i < len(text); {
-		if !isWord(text[i]) {
+		if !isWordByte(text[i]) {
 			i++
 			continue
 		}
 		j := i
-		for j < len(text) && isWord(text[j]) {
+		for j < len(text) && isWordByte(text[j]) {
 			j++
 		}
 		if n := j - i; n >= minToken && n <= maxToken {

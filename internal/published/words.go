@@ -70,11 +70,11 @@ func (t *tree) index(ctx context.Context, files []git.Entry) (*words, error) {
 		tokens(textOf(t.repo, f.OID), take)
 	}
 	slices.Sort(rows)
-	return pack(t.root, rows, files), nil
+	return layOut(t.root, rows, files), nil
 }
 
-// pack lays the words of a tree out as the cache holds them.
-func pack(tree git.OID, rows []uint64, files []git.Entry) *words {
+// layOut lays the words of a tree out as the cache holds them.
+func layOut(tree git.OID, rows []uint64, files []git.Entry) *words {
 	var names, offsets []byte
 	for _, f := range files {
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(names)))

@@ -236,8 +236,8 @@ func (f Found) asked(query string) string {
 	return strings.Join(append([]string{query}, f.Read...), " ")
 }
 
-// find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
-func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
+// rank ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
+func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0

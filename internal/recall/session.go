@@ -126,7 +126,7 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 	if !p.Full {
 		return out, nil
 	}
-	if err := fill(ctx, index, repo, p, &out, last); err != nil {
+	if err := readTurns(ctx, index, repo, p, &out, last); err != nil {
 		return out, err
 	}
 	family, err := index.Family(ctx, row, shownFamily)
@@ -157,7 +157,7 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
+func readTurns(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
 	from := p.Offset
 	if from == 0 {
 		from = -1 // calls made before the first turn

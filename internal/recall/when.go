@@ -145,7 +145,7 @@ func (a *asked) inTime(ctx context.Context, index *db.DB, repo *git.Repo, s *sea
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
-	hits, unknown, err := find(ctx, index, repo, s, req, filter)
+	hits, unknown, err := rank(ctx, index, repo, s, req, filter)
 	a.unknown = unknown
 	if err != nil || a.Read == "" || len(hits) > 0 && !hits[0].weak {
 		return hits, err
@@ -154,7 +154,7 @@ func (a *asked) inTime(ctx context.Context, index *db.DB, repo *git.Repo, s *sea
 	if !a.Latest {
 		req.Query = a.Request.Query
 	}
-	other, unknown, err := find(ctx, index, repo, s, req, filter)
+	other, unknown, err := rank(ctx, index, repo, s, req, filter)
 	if len(other) == 0 || len(hits) > 0 && other[0].weak {
 		return hits, err
 	}

@@ -99,7 +99,7 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 	var out Redacted
 	if raw != nil { // first: what it calls a secret may stand in the text without its name
 		var err error
-		if out.packed, out.places, err = pack(ctx, with, raw); err != nil {
+		if out.packed, out.places, err = compressRedacted(ctx, with, raw); err != nil {
 			return Redacted{}, err
 		}
 	}
@@ -125,8 +125,8 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 	return out, nil
 }
 
-// pack redacts an output and compresses it, a chunk at a time; an empty one is nil.
-func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) (packed []byte, places int, err error) {
+// compressRedacted redacts an output and compresses it, a chunk at a time; an empty one is nil.
+func compressRedacted(ctx context.Context, with *redact.Redactor, raw io.Reader) (packed []byte, places int, err error) {
 	var out bytes.Buffer
 	buf := make([]byte, 0, chunk)
 	var w *zstd.Encoder

@@ -40,9 +40,9 @@ type decoder struct {
 	reading
 }
 
-// decode is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run may begin with what is no
+// decodeRuns is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run may begin with what is no
 // part of the encoding, such as a path. So it is decoded from each of its first four places on.
-func decode(of reading, w *wanted) reading {
+func decodeRuns(of reading, w *wanted) reading {
 	t := of.text
 	d := decoder{wanted: w, reading: reading{done: of.done, runs: []window{}}}
 	for i := 0; i < len(t); i++ {

@@ -101,7 +101,7 @@ func readings(t string, w *wanted) iter.Seq[reading] {
 				}
 			}
 		}
-		if d := decode(r, w); d.text != "" {
+		if d := decodeRuns(r, w); d.text != "" {
 			yield(d)
 		}
 	}

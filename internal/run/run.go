@@ -70,11 +70,11 @@ type Exit struct {
 
 // Run runs a command to its end.
 func Run(c Command) Exit {
-	path, err := find(c)
+	path, err := programPath(c)
 	if err != nil {
 		return notStarted(c, err)
 	}
-	s, err := open(c)
+	s, err := openStreams(c)
 	if err != nil {
 		return Exit{Status: NotExecutable, Failed: fmt.Errorf("run: %w", err)}
 	}
@@ -95,8 +95,8 @@ func Run(c Command) Exit {
 	return Exit{Status: status(cmd.ProcessState, err), Lost: s.lost()}
 }
 
-// find is the program that the first argument names, as a shell finds it.
-func find(c Command) (string, error) {
+// programPath is the program that the first argument names, as a shell finds it.
+func programPath(c Command) (string, error) {
 	name := c.Args[0]
 	if strings.ContainsRune(name, '/') {
 		return name, nil

@@ -34,8 +34,8 @@ type streams struct {
 	failure error
 }
 
-// open makes what the command writes to.
-func open(c Command) (*streams, error) {
+// openStreams makes what the command writes to.
+func openStreams(c Command) (*streams, error) {
 	s := &streams{hear: c.Hear}
 	var err error
 	if s.out, err = s.end(c, Out, c.Stdout); err != nil {

@@ -85,15 +85,15 @@ type Searcher struct {
 
 // Open reads what every search needs. An empty index is no error.
 func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
-	return open(ctx, d, false)
+	return openIndex(ctx, d, false)
 }
 
 // OpenAll is Open for those who want to see hidden sessions, too: here they are like the others.
 func OpenAll(ctx context.Context, d *db.DB) (*Searcher, error) {
-	return open(ctx, d, true)
+	return openIndex(ctx, d, true)
 }
 
-func open(ctx context.Context, d *db.DB, all bool) (s *Searcher, err error) {
+func openIndex(ctx context.Context, d *db.DB, all bool) (s *Searcher, err error) {
 	s = &Searcher{db: d}
 	if s.state, err = readState(ctx, d); err != nil {
 		return nil, err

@@ -42,8 +42,8 @@ func (r *windowRun) stretches() db.Span { return db.Span{Run: r.ID, To: r.fence.
 // wholes is where the whole vectors are.
 func (r *windowRun) wholes() db.Span { return db.Span{Run: r.ID, From: r.fence.End(), To: r.Head} }
 
-// sessionKey sorts as the numbers of sessions do.
-func sessionKey(session int) string {
+// numberKey sorts as the numbers of sessions do.
+func numberKey(session int) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(session)))
 }
 
@@ -87,7 +87,7 @@ func (w *windows) eachWhole(data [][]byte, sessions int, f func(session int, v s
 func (w *windows) read(ctx context.Context, r db.Querier, wanted map[int]bool) (map[int]semantic.Stretch, error) {
 	keys := make(map[string]bool, len(wanted))
 	for session := range wanted {
-		keys[sessionKey(session)] = true
+		keys[numberKey(session)] = true
 	}
 	var spans []db.Span
 	for _, run := range w.runs { // the oldest first
@@ -148,9 +148,9 @@ type windowWriter struct {
 }
 
 func (w *windowWriter) put(p *projected) {
-	w.stretch(sessionKey(p.session), p.Stretch)
+	w.stretch(numberKey(p.session), p.Stretch)
 	w.buf = p.whole.Append(w.buf[:0])
-	w.wholes.Add(sessionKey(p.session), w.buf)
+	w.wholes.Add(numberKey(p.session), w.buf)
 }
 
 func (w *windowWriter) stretch(key string, s semantic.Stretch) {

@@ -12,7 +12,7 @@ import (
 // stores are the files in the home folder in which tools keep what they log in with, and the
 // variable that says where else one is.
 func stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
-	for line := range strings.Lines(read(at("PGPASSFILE", ".pgpass"))) {
+	for line := range strings.Lines(readRegular(at("PGPASSFILE", ".pgpass"))) {
 		c.pgpass(line)
 	}
 	files := []string{
@@ -22,7 +22,7 @@ func stores(c *collection, at func(variable string, home ...string) string, xdg 
 	}
 	files = append(files, filepath.SplitList(at("KUBECONFIG", ".kube", "config"))...)
 	for _, f := range files {
-		c.keyed(read(f))
+		c.keyed(readRegular(f))
 	}
 }
 
@@ -46,7 +46,7 @@ func isStore(name string) bool {
 
 // store takes what such a file holds: a key alone, or values by their names.
 func (c *collection) store(path string) {
-	text := read(path)
+	text := readRegular(path)
 	if strings.HasSuffix(path, ".key") {
 		c.add(text)
 		return
@@ -65,7 +65,7 @@ var (
 func (c *collection) keyed(text string) {
 	for _, re := range []*lazy.Regexp{keyedLine, keyedJSON} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
-			name, v := m[1], plain(m[2])
+			name, v := m[1], unquoted(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]
 			c.named(name, v)
 			if isSecret(name) {
@@ -75,8 +75,8 @@ func (c *collection) keyed(text string) {
 	}
 }
 
-// plain is a value without quotes, or without what stands behind it.
-func plain(v string) string {
+// unquoted is a value without quotes, or without what stands behind it.
+func unquoted(v string) string {
 	v = strings.TrimRight(v, " \t\r,")
 	if v != "" && (v[0] == '"' || v[0] == '\'') {
 		if n := closing(v[1:], v[0]); n >= 0 {

@@ -52,7 +52,7 @@ func (s Source) Gather() []string {
 				c.store(f)
 				continue
 			}
-			text := read(f)
+			text := readRegular(f)
 			bytes += len(text)
 			for _, kv := range parseEnv(text) {
 				if len(c.values) > maxValues {
@@ -84,10 +84,10 @@ func (s Source) files(c *collection, vars map[string]string) {
 		return filepath.Join(append([]string{s.Home}, home...)...)
 	}
 	for _, f := range []string{at("NETRC", ".netrc"), at("", "_netrc")} {
-		c.netrc(read(f))
+		c.netrc(readRegular(f))
 	}
 	for _, f := range []string{at("AWS_SHARED_CREDENTIALS_FILE", ".aws", "credentials"), at("AWS_CONFIG_FILE", ".aws", "config")} {
-		for _, kv := range parseEnv(read(f)) {
+		for _, kv := range parseEnv(readRegular(f)) {
 			if strings.HasPrefix(kv.key, "aws_") {
 				c.add(kv.value)
 			}
@@ -96,7 +96,7 @@ func (s Source) files(c *collection, vars map[string]string) {
 	xdg := at("XDG_CONFIG_HOME", ".config")
 	stores(c, at, xdg, vars)
 	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
-		for line := range strings.Lines(read(f)) {
+		for line := range strings.Lines(readRegular(f)) {
 			c.credentials(line)
 		}
 	}
@@ -244,9 +244,9 @@ const (
 	maxValues = 10_000
 )
 
-// read is the text of a regular file, also behind a symbolic link; "" for what is none, or
+// readRegular is the text of a regular file, also behind a symbolic link; "" for what is none, or
 // can't be read. Opening does not wait, should it have become a pipe in between.
-func read(path string) string {
+func readRegular(path string) string {
 	if path == "" {
 		return ""
 	}

@@ -107,13 +107,13 @@ func checkID(id string) error {
 	return nil
 }
 
-// isWord takes a word of an enumeration, of which a later version may know more; one that is not known does no harm.
-func isWord(s string) bool {
+// isEnumWord takes a word of an enumeration, of which a later version may know more; one that is not known does no harm.
+func isEnumWord(s string) bool {
 	return s != "" && len(s) <= maxWord && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }
 
 func checkActor(a string) error {
-	if !isWord(a) {
+	if !isEnumWord(a) {
 		return fmt.Errorf("actor_type %.100q", a)
 	}
 	return nil

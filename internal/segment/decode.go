@@ -101,7 +101,7 @@ func (d *decoder) line(b []byte) error {
 	case "needs":
 		return read(d, b, d.needs)
 	}
-	if !isWord(kind) {
+	if !isEnumWord(kind) {
 		return fmt.Errorf("kind %.100q", kind)
 	}
 	d.e.Unknown++
@@ -141,7 +141,7 @@ func (d *decoder) checkpoint(cp session.Checkpoint) error {
 	if d.e.Checkpoint != nil {
 		return errors.New("a second checkpoint")
 	}
-	if cp.UserEmail == "" || !isWord(cp.Via) {
+	if cp.UserEmail == "" || !isEnumWord(cp.Via) {
 		return fmt.Errorf("user_email %.100q, via %.100q", cp.UserEmail, cp.Via)
 	}
 	d.e.Checkpoint = &cp
@@ -210,7 +210,7 @@ func (d *decoder) turn(t session.Turn) error {
 	if err != nil {
 		return err
 	}
-	if !isWord(t.Role) {
+	if !isEnumWord(t.Role) {
 		return fmt.Errorf("role %.100q", t.Role)
 	}
 	if want := s.FirstTurn + len(s.Turns); t.Index != want || !checkIndex(t.Index) {

@@ -76,7 +76,7 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 		r.hint("%s is no file and was left alone", a.path)
 		return false, nil
 	}
-	text, err := read(path)
+	text, err := readIfThere(path)
 	if err != nil {
 		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
 	}
@@ -144,7 +144,7 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	if err := sweep(path); err != nil {
 		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
-	text, err := read(path)
+	text, err := readIfThere(path)
 	if err != nil {
 		return fmt.Errorf("setup: read %s: %w", l.show(path), err)
 	}

@@ -39,7 +39,7 @@ func installExclude(l Layout, r *Report) error {
 			l.show(l.Exclude), strings.Join(patterns(), " and "))
 		return nil
 	}
-	text, err := read(l.Exclude)
+	text, err := readIfThere(l.Exclude)
 	if err != nil {
 		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}
@@ -65,7 +65,7 @@ func removeExclude(l Layout, r *Report) error {
 	if err := sweep(l.Exclude); err != nil {
 		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
-	text, err := read(l.Exclude)
+	text, err := readIfThere(l.Exclude)
 	if err != nil {
 		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}

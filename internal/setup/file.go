@@ -69,8 +69,8 @@ func sweep(path string) error {
 	return nil
 }
 
-// read is a file's content; nil where there is none.
-func read(path string) ([]byte, error) {
+// readIfThere is a file's content; nil where there is none.
+func readIfThere(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, absentIsFine(err)

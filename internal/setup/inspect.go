@@ -28,7 +28,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 		wrong("%s may be read by others than its owner: it holds conversations", l.show(l.RekalDir))
 	}
 	if !isLink(l.Exclude) {
-		text, err := read(l.Exclude)
+		text, err := readIfThere(l.Exclude)
 		if err != nil {
 			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
 		}

@@ -95,7 +95,7 @@ func removeSkill(l Layout, path string, r *Report) error {
 	if isLink(path) {
 		return nil // not made by us
 	}
-	text, err := read(path)
+	text, err := readIfThere(path)
 	if err != nil {
 		return fmt.Errorf("setup: read the skill: %w", err)
 	}

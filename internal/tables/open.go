@@ -59,9 +59,9 @@ const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
 // fileHeaders is how many bytes stand before the blocks of a file.
 const fileHeaders = 3 * 4096
 
-// open opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt,
+// openReady opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt,
 // errSchema, or errBehind for a file that was made in another state, where the cause is one of those.
-func open(ctx context.Context, path, state string) (*DB, error) {
+func openReady(ctx context.Context, path, state string) (*DB, error) {
 	file, err := os.Open(path) // what the operating system has to say, in its own words, before DuckDB does
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
@@ -85,7 +85,7 @@ func create(ctx context.Context, path string, schema schema) (*DB, error) {
 }
 
 // connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'. Afterwards the engine can
-// open no other file, and no setting can be changed.
+// openReady no other file, and no setting can be changed.
 func connect(path, limits, options string, begin func(*DB) error) (*DB, error) {
 	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attach(path, options))
 	if err != nil {

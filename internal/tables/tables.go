@@ -51,7 +51,7 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 	path := filepath.Join(dir, string(kind))
 	held := (*lock.Lock)(nil)
 	for tries := 0; ; tries++ {
-		d, err := open(ctx, path, state)
+		d, err := openReady(ctx, path, state)
 		if err == nil || !remakable(err) || tries == maxTries {
 			return d, errors.Join(err, held.Release())
 		}

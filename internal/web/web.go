@@ -288,7 +288,7 @@ func fileName(address string) string {
 	}
 	for pair := range strings.SplitSeq(query, "&") {
 		if _, value, ok := strings.Cut(pair, "="); ok {
-			if name == "file" || !plain(value) { // paths may differ in their case alone
+			if name == "file" || !isPlain(value) { // paths may differ in their case alone
 				sum := sha256.Sum256([]byte(query))
 				return name + "-" + hex.EncodeToString(sum[:10]) + ".html"
 			}
@@ -298,6 +298,6 @@ func fileName(address string) string {
 	return name + ".html"
 }
 
-func plain(s string) bool {
+func isPlain(s string) bool {
 	return len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
 }

@@ -46,7 +46,7 @@ const leastShare = 500
 
 // text adds a text, or as much of it as there is room for.
 func (p *page) text(s string) {
-	lines := shown(s)
+	lines := visibleLines(s)
 	if p.add(lines...) {
 		return
 	}
@@ -166,7 +166,7 @@ func weigh(lines []string) (n int) {
 }
 
 func turnLines(t result.Turn) []string {
-	lines := shown(t.Content)
+	lines := visibleLines(t.Content)
 	lines[0] = "[turn " + strconv.Itoa(t.Turn) + "] " + t.Role + ": " + lines[0]
 	return lines
 }
@@ -176,8 +176,8 @@ func turnLines(t result.Turn) []string {
 var ours = lazy.Expr(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
 	`Not found: |No result touched |Nothing answers this well|\[\d+\] .* \| |(\d\d:\d\d|-) \| .* \| |\d{4}-\d\d-\d\d$)`)
 
-// shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
-func shown(s string) []string {
+// visibleLines is a text in lines that hold nothing hidden, none of which looks like one of ours.
+func visibleLines(s string) []string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
 		cells := strings.Split(l, "\t")
@@ -198,7 +198,7 @@ func (it Item) files() []string {
 	const most, weight = 20, 500
 	line := "files: "
 	for i, f := range it.Changed {
-		name := session.Shorten(plain(f.Path), 120)
+		name := session.Shorten(inLine(f.Path), 120)
 		if f.Freshness != "" {
 			name += " (" + f.Freshness + ")"
 		}

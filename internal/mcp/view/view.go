@@ -186,7 +186,7 @@ func (it Item) place() string {
 	if it.Repo == "" {
 		return ""
 	}
-	return " | in " + session.Shorten(plain(filepath.Base(it.Repo)), 80)
+	return " | in " + session.Shorten(inLine(filepath.Base(it.Repo)), 80)
 }
 
 // who names the author of what is somebody else's.
@@ -195,7 +195,7 @@ func (a Answer) who(it Item) string {
 		return ""
 	}
 	known := result.NewPeople(map[string]string{strings.ToLower(a.Own): ""}, nil)
-	return " | by " + session.Shorten(plain(known.Name(it.Author)), 80)
+	return " | by " + session.Shorten(inLine(known.Name(it.Author)), 80)
 }
 
 // signs tell what an item is, how far to trust it and why it was found.
@@ -244,19 +244,19 @@ func (it Item) marks() (out string) {
 	return out
 }
 
-func (it Item) title() string { return cmp.Or(session.Shorten(plain(it.Title), 120), "untitled") }
+func (it Item) title() string { return cmp.Or(session.Shorten(inLine(it.Title), 120), "untitled") }
 
 // agent is where it comes from: of a session its agent, with the model that spoke last.
 func (it Item) agent() string {
-	out := session.Shorten(plain(it.Source), 80)
+	out := session.Shorten(inLine(it.Source), 80)
 	if it.Model != "" {
-		out += " (" + session.Shorten(plain(it.Model), 80) + ")"
+		out += " (" + session.Shorten(inLine(it.Model), 80) + ")"
 	}
 	return out
 }
 
 // passage is "-" where the title says it all.
-func (it Item) passage(size int) string { return cmp.Or(session.Shorten(plain(it.Snippet), size), "-") }
+func (it Item) passage(size int) string { return cmp.Or(session.Shorten(inLine(it.Snippet), size), "-") }
 
 // when a session last had a turn, or a memory was saved.
 func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
@@ -273,8 +273,8 @@ func (it Item) part(from, to int) string {
 	return it.when()[from:to]
 }
 
-// plain is text of others as a part of a line: what stands between our own parts it can't hold.
-func plain(s string) string {
+// inLine is text of others as a part of a line: what stands between our own parts it can't hold.
+func inLine(s string) string {
 	s = strings.Join(strings.Fields(result.Printable(s)), " ")
 	return strings.ReplaceAll(s, "|", "¦")
 }
