@@ -63,7 +63,9 @@ func GitAINote(a result.Attribution, former string) (string, error) {
 }
 
 // gitAISessionKey is "s_" and what the standard hashes: the tool's name and its own ID of the conversation.
-func gitAISessionKey(w result.Writer) string { return "s_" + shortSum(gitAITool(w.Source)+":"+w.NativeID) }
+func gitAISessionKey(w result.Writer) string {
+	return "s_" + shortSum(gitAITool(w.Source)+":"+w.NativeID)
+}
 
 // gitAITool is an agent's name as Git AI has it.
 func gitAITool(source string) string {

@@ -256,7 +256,9 @@ func (it Item) agent() string {
 }
 
 // passage is "-" where the title says it all.
-func (it Item) passage(size int) string { return cmp.Or(session.Shorten(inLine(it.Snippet), size), "-") }
+func (it Item) passage(size int) string {
+	return cmp.Or(session.Shorten(inLine(it.Snippet), size), "-")
+}
 
 // when a session last had a turn, or a memory was saved.
 func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
