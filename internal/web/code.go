@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/markdown"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -222,7 +223,7 @@ func (f *reasons) explain(r *request, text []string) error {
 func (f *reasons) parts(why result.Recall, text []string) {
 	for n := f.From; n <= f.To; n++ {
 		who, p := f.behind(why, n)
-		l := codeLine{n, text[n-1][:cutAt(text[n-1], maxLine)]}
+		l := codeLine{n, text[n-1][:markdown.CutAt(text[n-1], maxLine)]}
 		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
 			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
 			continue

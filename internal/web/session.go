@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/markdown"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -16,6 +17,7 @@ import (
 // Bounds of what a page shows of a session and its commits.
 const (
 	turnsShown   = 30
+	turnsBefore  = 2      // of the page before, so that no turn stands without what led to it
 	turnBytes    = 20_000 // of one turn
 	commitsShown = 20
 	diffsShown   = 5 // of these, the latest that are here
@@ -41,6 +43,7 @@ type turn struct {
 	Who   string // Person, Agent, or Prompt where an agent or a program asked
 	Tools []result.Tool
 	Names string // of the tools, each once, with how often
+	Named bool   // by the address, without an anchor
 }
 
 // change is a commit of a session, with its diff where that is shown.
@@ -53,10 +56,12 @@ type change struct {
 
 func session(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
-	if ref := nouns.RefIn(r.query.Get("id")); ref.Turn >= 0 && from == 0 {
+	ref := nouns.RefIn(r.query.Get("id"))
+	if ref.Turn >= 0 && from == 0 {
 		from = ref.Turn
 	}
-	s, m, err := r.at.Item(r, ask.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
+	offset := max(0, from-turnsBefore)
+	s, m, err := r.at.Item(r, ask.Page{ID: r.query.Get("id"), Offset: offset, Limit: from + turnsShown - offset, Full: true, Whole: true})
 	if err != nil {
 		return page{}, err
 	}
@@ -65,6 +70,9 @@ func session(r *request) (page, error) {
 	}
 	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
 	out.Before, out.Turns = turns(s)
+	if i := ref.Turn - offset; ref.Turn >= 0 && i >= 0 && i < len(out.Turns) {
+		out.Turns[i].Named = true
+	}
 	if from > 0 {
 		out.Earlier = r.To("session", "id", s.ID, "from", max(0, from-turnsShown))
 	}
@@ -231,7 +239,7 @@ func compare(files []history.FilePatch, left *bounds) *diff {
 			if sign != "@" {
 				l = l[len(sign):]
 			}
-			d.Lines = append(d.Lines, line{sign, l[:cutAt(l, maxLine)]})
+			d.Lines = append(d.Lines, line{sign, l[:markdown.CutAt(l, maxLine)]})
 		}
 		d.Open = len(d.Lines) <= openLines
 		out.Added, out.Deleted = out.Added+d.Added, out.Deleted+d.Deleted

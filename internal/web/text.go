@@ -20,8 +20,7 @@ func (s *Site) functions() template.FuncMap {
 		"when":   func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
 		"clock":  func(stamp string) string { return result.At(stamp, zone, "15:04") },
 		"count":  nouns.Counted,
-		"blocks": blocks,
-		"spans":  spans,
+		"prose":  s.prose,
 		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":   func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
 		"short":  result.Short,
@@ -75,98 +74,21 @@ func concealed(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// block is a part of a turn: prose, or code between fences.
-type block struct {
-	Code bool
-	Text string
-}
-
-// folded is a turn in two parts: what is shown, and what is folded.
-type folded struct {
-	Head, Rest []block
-	Bytes      int // of the rest
-}
-
 // foldedAt is how many bytes of a turn are shown at once.
 const foldedAt = 1800
 
-// blocks parts a turn at its fences, and folds what is long.
-func blocks(content string) folded {
-	var out folded
-	size := 0
-	for _, b := range fenced(content) {
-		head, rest := b, block{}
-		if left := foldedAt - size; len(b.Text) > left+foldedAt/2 {
-			cut := cutAt(b.Text, max(left, 0))
-			head.Text, rest = b.Text[:cut], block{b.Code, strings.TrimLeft(b.Text[cut:], "\n")}
-		}
-		if len(out.Rest) > 0 {
-			head, rest = block{}, b
-		}
-		if size += len(head.Text); head.Text != "" {
-			out.Head = append(out.Head, head)
-		}
-		if rest.Text != "" {
-			out.Rest, out.Bytes = append(out.Rest, rest), out.Bytes+len(rest.Text)
-		}
-	}
-	return out
+// prose is Markdown as HTML: what is shown, and what is folded, which is so long.
+type prose struct {
+	Head, Rest template.HTML
+	Bytes      int
 }
 
-// cutAt is a place at or before so many bytes where a text may be parted: behind a line where there is one, else between characters.
-func cutAt(s string, most int) int {
-	if most >= len(s) {
-		return len(s)
-	}
-	if at := strings.LastIndexByte(s[:most], '\n'); at > most/2 {
-		return at + 1
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return most
+func (s *Site) prose(content string) prose {
+	head, rest := s.markdown.Fold(content, foldedAt)
+	return prose{s.markdown.HTML(head), s.markdown.HTML(rest), len(rest)}
 }
 
-func fenced(content string) (out []block) {
-	var b strings.Builder
-	code := false
-	end := func() {
-		if text := strings.Trim(b.String(), "\n"); text != "" {
-			out = append(out, block{code, text})
-		}
-		b.Reset()
-	}
-	for line := range strings.Lines(content) {
-		if strings.HasPrefix(strings.TrimLeft(line, " "), "```") {
-			end()
-			code = !code
-			continue
-		}
-		b.WriteString(line)
-	}
-	end()
-	return out
-}
-
-// spans parts prose at what stands between backticks on one line.
-func spans(prose string) (out []piece) {
-	for line := range strings.Lines(prose) {
-		parts := strings.Split(line, "`")
-		for i, p := range parts {
-			code := i%2 == 1 && i+1 < len(parts) && p != ""
-			if !code && i%2 == 1 {
-				p = "`" + p
-				if i+1 < len(parts) {
-					p += "`"
-				}
-			}
-			out = append(out, piece{p, code})
-		}
-	}
-	return out
-}
-
-// piece is a part of a text that is set off (what the question has, or code), or not.
+// piece is a part of a text, and whether the question has it.
 type piece struct {
 	Text string
 	Hit  bool

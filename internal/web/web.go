@@ -4,7 +4,7 @@
 // JSON (package result). All pages lie in one folder with relative links, so served and exported pages are the same.
 //
 // It asks package ask alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon are its
-// own. Texts of sessions, commits, paths and names never become markup. Nothing stays open between requests, and several may run at once.
+// own. Texts of commits, paths and names never become markup, those of sessions only that of package markdown. Nothing stays open between requests, and several may run at once.
 // guard.go says who is answered.
 package web
 
@@ -28,6 +28,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
+	"github.com/git-rekal/git-rekal/internal/markdown"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -46,11 +47,12 @@ type Site struct {
 	name      string             // of the repository, or of several
 	several   *group.Which       // which are searched at once; nil: the one
 	templates map[string]*template.Template
+	markdown  *markdown.Renderer
 }
 
 // New reads the templates.
 func New(process workspace.Process, name string, explain func(error) string) (*Site, error) {
-	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}}
+	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New()}
 	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(pages, "pages/layout.html", "pages/parts.html")
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/web/world"
 )
@@ -70,6 +72,30 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNamedTurn: a turn that the address names has the focus, and stands below the two before it.
+func TestNamedTurn(t *testing.T) {
+	w := world.Team(t)
+	v := world.Visit(t, w.Web())
+	_, list := v.Page("?q=frankfurt&kind=session")
+	address := world.Links(list)[slices.IndexFunc(world.Links(list), func(l string) bool { return strings.HasPrefix(l, "session?") })]
+	id, _, _ := strings.Cut(strings.TrimPrefix(address, "session?id="), "#")
+	_, doc := v.Page("session?id=" + url.QueryEscape("rekal:"+id+"#3"))
+	var got []string
+	for n := range doc.Descendants() {
+		if n.Data == "article" && slices.Contains(n.Attr, html.Attribute{Key: "autofocus"}) {
+			got = append(got, "the focus:")
+		}
+		if n.Data == "article" {
+			for _, a := range n.Attr {
+				if a.Key == "id" {
+					got = append(got, a.Val)
+				}
+			}
+		}
+	}
+	harness.Equal(t, "turns", []string{"t1", "t2", "the focus:", "t3", "t4"}, got)
 }
 
 func TestRefuses(t *testing.T) {

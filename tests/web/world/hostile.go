@@ -20,6 +20,8 @@ var Texts = []string{
 	"<meta http-equiv=refresh content=\"0;url=http://evil.example\">",
 	"<link rel=stylesheet href=http://evil.example/x.css>",
 	"```\n</pre><script>mark()</script>\n```",
+	"```js \"><img src=x onerror=mark()>\nlet x = `</pre><script>mark()</script>`\n```",
+	"[x](javascript:mark()) [y](http://evil.example/\"onclick=\"mark()) ![z](http://evil.example/z.png) <javascript:mark()> [d](data:text/html,<script>mark()</script>)",
 }
 
 // HostilePath is a path that git takes and a page must show as text.

@@ -1,0 +1,105 @@
+package markdown
+
+import (
+	"embed"
+	"sync"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+)
+
+// embedded are lexers of chroma, a file for each language. Its own package of them reads 270 whenever the process starts, which takes 7 ms.
+//
+//go:embed lexers/*.xml
+var embedded embed.FS
+
+// colouredMost is how many bytes of code have colours: regular expressions with backtracking read 1 MB/s and less.
+const colouredMost = 8 << 10
+
+// lexers are by the names, the other names and the file endings of their languages.
+type lexers struct {
+	once     sync.Once
+	registry *chroma.LexerRegistry
+}
+
+// of is the lexer of a language; nil for none.
+func (l *lexers) of(language string) chroma.Lexer {
+	l.once.Do(func() {
+		l.registry = chroma.NewLexerRegistry()
+		files, _ := embedded.ReadDir("lexers")
+		for _, f := range files {
+			if lexer, err := chroma.NewXMLLexer(embedded, "lexers/"+f.Name()); err == nil { // a test reads each
+				l.registry.Register(lexer)
+			}
+		}
+	})
+	if language == "" {
+		return nil
+	}
+	return l.registry.Get(language)
+}
+
+func (r *Renderer) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	language := ""
+	if fenced, ok := n.(*ast.FencedCodeBlock); ok {
+		language = string(fenced.Language(source))
+	}
+	_, _ = w.WriteString(`<pre class="code">`)
+	r.colour(w, string(n.Lines().Value(source)), language)
+	_, _ = w.WriteString("</pre>\n")
+	return ast.WalkSkipChildren, nil
+}
+
+// colour writes code, with a span around each token that has a colour.
+func (r *Renderer) colour(w util.BufWriter, code, language string) {
+	for _, t := range r.tokens(code, language) {
+		class := colourClass(t.Type)
+		if class != "" {
+			_, _ = w.WriteString(`<span class="` + class + `">`)
+		}
+		_, _ = w.Write(util.EscapeHTML([]byte(t.Value)))
+		if class != "" {
+			_, _ = w.WriteString("</span>")
+		}
+	}
+}
+
+// tokens parts code; what has no lexer is one token.
+func (r *Renderer) tokens(code, language string) (out []chroma.Token) {
+	out = []chroma.Token{{Value: code}}
+	lexer := r.lexers.of(language)
+	if lexer == nil || len(code) > colouredMost {
+		return out
+	}
+	defer func() { _ = recover() }() // chroma's way to say that an expression took too long
+	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+	if err != nil {
+		return out
+	}
+	return tokens.Tokens()
+}
+
+// colourClass is what style.css gives a colour; "" for none.
+func colourClass(t chroma.TokenType) string {
+	switch {
+	case t.InCategory(chroma.Comment):
+		return "com"
+	case t.InCategory(chroma.Keyword), t == chroma.NameTag:
+		return "key"
+	case t.InSubCategory(chroma.LiteralString):
+		return "str"
+	case t.InSubCategory(chroma.LiteralNumber):
+		return "num"
+	case t == chroma.NameFunction, t == chroma.NameClass, t == chroma.NameBuiltin, t == chroma.NameAttribute:
+		return "fun"
+	case t == chroma.GenericInserted:
+		return "ins"
+	case t == chroma.GenericDeleted:
+		return "del"
+	}
+	return ""
+}
