@@ -1,4 +1,5 @@
 // The client of `git rekal lsp`: hovers and code actions come from the server; the status bar and two commands stand here.
+import { spawn } from 'node:child_process'
 import * as vscode from 'vscode'
 import { LanguageClient } from 'vscode-languageclient/node'
 
@@ -38,8 +39,20 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.window.onDidChangeTextEditorSelection(e => later(e.textEditor)),
     vscode.window.onDidChangeActiveTextEditor(later)
   )
+  if (!await starts(program.command)) {
+    void vscode.window.showWarningMessage(`"${program.command}" was not found: put git-rekal on PATH, or name it in the setting git-rekal.path, and reload the window.`)
+    return
+  }
   await client.start()
   later(vscode.window.activeTextEditor)
+}
+
+// starts tells whether there is such a program; the client's own message about it is a dialog that names no remedy.
+function starts(command: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const child = spawn(command, ['version'], { stdio: 'ignore' })
+    child.once('error', () => resolve(false)).once('spawn', () => resolve(true))
+  })
 }
 
 export function deactivate(): Promise<void> | undefined {
@@ -76,13 +89,15 @@ async function openSession(): Promise<void> {
 }
 
 async function askQuestion(): Promise<void> {
-  const folder = vscode.window.activeTextEditor?.document.uri
-    ?? (vscode.workspace.workspaceFolders?.[0] && vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, '.git'))
+  const active = vscode.window.activeTextEditor?.document.uri
+  const inFolder = active && vscode.workspace.getWorkspaceFolder(active) // a shown session lies outside
+  const folder = inFolder ? active : vscode.workspace.workspaceFolders?.[0] && vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, '.git')
   const question = folder && await vscode.window.showInputBox({ prompt: 'Ask the sessions of this repository', placeHolder: 'why does the token expire early' })
   if (folder && question) await run('git-rekal.ask', folder, question)
 }
 
 // run has the server make a text, which it then asks the editor to open.
 async function run(command: string, uri: vscode.Uri, argument: string): Promise<void> {
-  await client?.sendRequest('workspace/executeCommand', { command, arguments: [uri.toString(), argument] })
+  const asked = client?.sendRequest('workspace/executeCommand', { command, arguments: [uri.toString(), argument] })
+  await asked?.catch((e: Error) => vscode.window.setStatusBarMessage(`git-rekal: ${e.message}`, 8000))
 }
