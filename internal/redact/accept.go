@@ -8,9 +8,9 @@ import (
 )
 
 // takes reports whether what stands there is the value of the name.
-func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
+func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
-	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && lookOf(v, true) < drawn {
+	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < drawn {
 		return false
 	}
 	if !quoted && strings.HasPrefix(v, "--") && Wordy(v) { // a flag
@@ -20,45 +20,45 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		return false
 	}
 	if w.kind == numeral || w.kind == password && w.foreign && w.words < 4 && !w.comma {
-		if t >= said && isPIN(v) && endsWord(w.t, hi) {
+		if b >= stated && isPIN(v) && endsWord(w.t, hi) {
 			return true
 		}
 	}
-	l := lookOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
-	return w.enough(v, l, lo, hi, t, quoted) && !w.mentions(v, l, lo, hi, t, quoted) && (quoted || !w.isCode(v, l, lo, hi, t))
+	g := gradeOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	return w.enough(v, g, lo, hi, b, quoted) && !w.mentions(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
 }
 
 // enough reports whether a value looks like one of the name, as clearly as it is given to it.
-func (w *walk) enough(v string, l look, lo, hi int, t tie, quoted bool) bool {
+func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	switch {
 	case strings.Contains(v, " "):
-		return quoted && w.kind == password && t >= said && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
-	case w.kind == password && w.words == 0 && t == given && !quoted && l == word && len(v) >= minValue && !w.foreign: // alone at the end of its line
+		return quoted && w.kind == password && b >= stated && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
+	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == word && len(v) >= minValue && !w.foreign: // alone at the end of its line
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
-	case quoted && w.kind == password && w.words == 0 && t >= said && l == word && strings.Count(v, "-")+strings.Count(v, ".") > 1:
+	case quoted && w.kind == password && w.words == 0 && b >= stated && g == word && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
-	case t >= said && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
+	case b >= stated && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
 		return true
-	case w.kind == occasion && l == marked && t == sure && !w.signed && !quoted: // "bob / …"
+	case w.kind == occasion && g == marked && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
 	}
-	return len(v) >= minGiven && l >= least[w.kind][t]
+	return len(v) >= minGiven && g >= requiredGrade[w.kind][b]
 }
 
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
-func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
+func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
 	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
 	switch {
-	case w.weak && t < given && (t != handed || !quoted || w.words > 1) && (t != said || l < drawn):
-	case t == near && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi)):
-	case (t <= said || w.kind != password && w.kind != numeral && t < sure) && isConstant(v):
+	case w.weak && b < assigned && (b != argument || !quoted || w.words > 1) && (b != stated || g < drawn):
+	case b == nearby && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi)):
+	case (b <= stated || w.kind != password && w.kind != numeral && b < certain) && isConstant(v):
 	case w.kind == key && (isSumForm(v) || prefixedSum(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
 	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"):
-	case isSumForm(v) && (t == near || t == said && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
+	case isSumForm(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
 	case w.kind != password && w.kind != numeral && digits && strings.Trim(v, digitSet) == "" && len(v) < 16:
 	default:
 		return false
@@ -72,22 +72,22 @@ func (w *walk) handsOver() bool { return handover.MatchString(w.t[max(0, w.lo-24
 var handover = lazy.Expr(`(?i)\b(?:my|our|here(?:'s|’s| is| are)(?: (?:the|a|your))?(?: new)?)(?: \w+)? $`)
 
 // isCode reports whether a value without quotes is a name or an expression of code.
-func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {
+func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	rest := w.t[hi:min(len(w.t), hi+40)]
 	name, dotted := isName(v), isChain(v)
 	digits := hasDigit(v)
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case lo > 1 && w.t[lo-1] == '[' && (isWordByte(w.t[lo-2]) || w.t[lo-2] == ')' || w.t[lo-2] == ']'): // an index
-	case (name || dotted) && Wordy(v) && t < sure && (aboutItself(v) || w.depth > 0): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || t >= given && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && t == near) && !madeUp(v):
-	case t >= given && l <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !aboutItself(v) && w.setsInLine(lo):
+	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
+	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && b == nearby) && !madeUp(v):
+	case b >= assigned && g <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
 		return false
-	case t >= given && l <= marked && !w.tight && !w.flag:
+	case b >= assigned && g <= marked && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
 		plainName := name && (!digits || strings.Trim(v, digitSet) == v[:len(v)-1] || strings.Contains(v, "_") && Wordy(v))
-		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || l == marked && !digits)
-		return plainName && l != word && !called
+		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || g == marked && !digits)
+		return plainName && g != word && !called
 	default:
 		return false
 	}

@@ -76,7 +76,7 @@ func command(all map[string][]usage) func(s *scanner, at window) {
 					continue
 				}
 				v := t[a.lo:a.hi]
-				if l := lookOf(v, true); l >= want && (want < odd || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= marked && isText(v) {
+				if l := gradeOf(v, true); l >= want && (want < odd || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= marked && isText(v) {
 					s.found(a.lo, a.hi, "generic-command", at)
 				}
 			}
@@ -85,7 +85,7 @@ func command(all map[string][]usage) func(s *scanner, at window) {
 }
 
 // secret is what the usage takes for one at the i-th argument, and how it looks at least.
-func (u usage) secret(t string, at window, args []window, i int) (window, look) {
+func (u usage) secret(t string, at window, args []window, i int) (window, grade) {
 	a := args[i]
 	v := t[a.lo:a.hi]
 	switch {
@@ -198,7 +198,7 @@ func piped(s *scanner, at window) {
 		}
 		a.lo += userBefore(t[a.lo:a.hi])
 		v := t[a.lo:a.hi]
-		l := lookOf(v, true)
+		l := gradeOf(v, true)
 		if !isWord(v) && l > plain || len(v) >= minValue && stdin.MatchString(rest) && (l >= word || isText(v)) || isPhrase(v) {
 			s.found(a.lo, a.hi, "generic-command", at)
 		}

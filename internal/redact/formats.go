@@ -12,12 +12,12 @@ import (
 func detectors() []detector {
 	tools := commands()
 	all := []detector{
-		{"generic-secret", englishNames(), named(english)},
-		{"generic-secret", inTongues(), named(foreignName)},
-		{"generic-login", slices.Concat(spokenFor, called, ofPasswords), named(occasionName)},
+		{"generic-secret", englishNames(), valuesNamedBy(english)},
+		{"generic-secret", inTongues(), valuesNamedBy(foreignName)},
+		{"generic-login", slices.Concat(spokenFor, called, ofPasswords), valuesNamedBy(occasionName)},
 		{"generic-command", slices.Sorted(maps.Keys(tools)), command(tools)},
 		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, piped},
-		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printed},
+		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printedByCommand},
 		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "session=", "sess=", "sid="}, cookies},
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
 		{"shared-signature", []string{"sig=", "signature="}, signature},
@@ -76,7 +76,7 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	}
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
-	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.turns < 6 || !mixed(head)) || isSum(t, lo) || inLongRun(t, lo) {
+	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.caseChanges < 6 || !mixed(head)) || isSum(t, lo) || inLongRun(t, lo) {
 		return 0, 0
 	}
 	return lo, end
@@ -116,7 +116,7 @@ func (s *scanner) prefixed() {
 		}
 		s.work += end - lo
 		body := t[sign+1 : end]
-		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).turns > 3) {
+		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3) {
 			from, to := s.tokenAt(lo, sign+1)
 			s.found(from, to, "vendor-token", window{lo, sign})
 		}
@@ -140,7 +140,7 @@ var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglob
 // gives reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
 func gives(v string) bool {
 	v = strings.TrimRight(v, "=")
-	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || lookOf(v, true) >= drawn && !strings.ContainsAny(v, "/:"))
+	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= drawn && !strings.ContainsAny(v, "/:"))
 }
 
 // webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
@@ -264,7 +264,7 @@ func passwordIn(before, host string) int {
 		sign = strings.IndexByte(before, ':')
 	}
 	user, v := before[:max(0, sign)], before[sign+1:]
-	switch l := lookOf(v, true); {
+	switch l := gradeOf(v, true); {
 	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
 		return len(before)
 	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
@@ -274,7 +274,7 @@ func passwordIn(before, host string) int {
 			return 0
 		}
 	case scheme >= 0:
-		if isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/") {
+		if isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/") {
 			return 0
 		}
 	default:
@@ -344,7 +344,7 @@ func shapes() []*shape {
 		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
 		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
 		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, false, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
-		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
+		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return gradeOf(v, true) >= marked }},
 		{"wifi-code", []string{"wifi:"}, false, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},

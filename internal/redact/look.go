@@ -7,16 +7,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// look is how little a value looks like what stands in text and code anyway.
-type look int
+// grade is how much a value looks like a secret, from plain (text and code have such values anyway) to drawn.
+type grade int
 
 const (
-	plain  look = iota // a placeholder, a path, an expression, a version
-	word               // words, numbers of four digits
-	marked             // words with a number, with signs or of mixed case; numbers of six digits and more
-	odd                // digits or signs within words, letters that are no words
-	drawn              // drawn by lot
-	never              // nothing looks so
+	plain  grade = iota // a placeholder, a path, an expression, a version
+	word                // words, numbers of four digits
+	marked              // words with a number, with signs or of mixed case; numbers of six digits and more
+	odd                 // digits or signs within words, letters that are no words
+	drawn               // random: drawn by lot
+	never               // no value has this grade
 )
 
 const (
@@ -27,13 +27,13 @@ const (
 	longestValue = 1024
 )
 
-// lookOf grades a value. What is delimited, by quotes or as an argument, is no expression.
-func lookOf(v string, delimited bool) look {
+// gradeOf grades a value. What is delimited, by quotes or as an argument, is no expression.
+func gradeOf(v string, delimited bool) grade {
 	if len(v) < 4 || len(v) > longestValue {
 		return plain
 	}
-	if letters(v) && !hasUpper(v[1:]) { // most are
-		if low := lower(v); constants[low] || tellsOfSecrets[low] {
+	if onlyLetters(v) && !hasUpper(v[1:]) { // most are
+		if low := lower(v); constants[low] || nameWords[low] {
 			return plain
 		}
 		return word
@@ -41,7 +41,7 @@ func lookOf(v string, delimited bool) look {
 	if before, _, found := strings.Cut(v, "|"); found && constants[lower(before)] {
 		return plain
 	}
-	if strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || plainForm(v) {
+	if strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || isCommonFormat(v) {
 		return plain
 	}
 	p := profileOf(v)
@@ -64,7 +64,7 @@ func lookOf(v string, delimited bool) look {
 	}
 	l := p.makeup(v)
 	switch {
-	case l < odd && (p.wordy() && p.about || !delimited && p.digits == 0 && isChain(v)), p.about && p.digits == 0 && 2*p.spoken > p.letters && isName(v):
+	case l < odd && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)), p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1
@@ -103,10 +103,10 @@ func isPath(v string, delimited bool, p profile) bool {
 }
 
 // makeup is the look of letters with other things among them.
-func (p profile) makeup(v string) look {
+func (p profile) makeup(v string) grade {
 	low, up, digits := strings.ToLower(v), strings.ToUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
-	switch n := p.turns; {
+	switch n := p.caseChanges; {
 	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), low != v && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
 		return odd
 	case digits, strong, n > 1, n == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && up != v, strings.Count(v, "-") > 2, low != v:
@@ -179,7 +179,7 @@ func constantParts(v string) bool {
 			return false
 		}
 	}
-	return len(parts) > 1 && letters(parts[0]) || len(parts) == 1 && len(v) < 12 && hasDigit(v)
+	return len(parts) > 1 && onlyLetters(parts[0]) || len(parts) == 1 && len(v) < 12 && hasDigit(v)
 }
 
 // isFile reports whether v ends as the names of files do.
@@ -187,7 +187,7 @@ func isFile(v string) bool {
 	v = strings.TrimRight(v, digitSet)
 	v = strings.TrimSuffix(v, ":")
 	n := strings.LastIndexByte(v, '.')
-	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && letters(v[n+1:]) && !hasUpper(v[n+1:])
+	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && onlyLetters(v[n+1:]) && !hasUpper(v[n+1:])
 }
 
 // isSumForm reports whether a value is a hash or an ID, which gives no access where nothing says so.
@@ -209,7 +209,7 @@ func isUUID(v string) bool {
 // prefixedSum reports whether v is a hash behind words, as caches are called.
 func prefixedSum(v string) bool {
 	n := strings.LastIndexByte(strings.TrimRight(v, "-"), '-')
-	return n > 0 && n+8 < len(v) && isSumForm(v[n+1:]) && letters(v[:1])
+	return n > 0 && n+8 < len(v) && isSumForm(v[n+1:]) && onlyLetters(v[:1])
 }
 
 // isPIN reports whether v is a number of four to eight digits, perhaps with spaces or hyphens.
@@ -221,7 +221,7 @@ func isPIN(v string) bool {
 // isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.
 func isPhrase(v string) bool {
 	n := strings.Count(v, " ")
-	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || hasDigit(v)) && isText(v) && !aboutItself(v)
+	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || hasDigit(v)) && isText(v) && !hasNameWord(v)
 }
 
 // isText reports whether v is words that may be a passphrase where it is called one.

@@ -132,10 +132,10 @@ func belongs(v, rest string, n int) bool {
 		return false
 	}
 	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) || strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
-		placeholder(v) || isChain(piece) || isChain(v) || plainForm(piece) || plainForm(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
+		placeholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
-	if l := lookOf(v, false); l >= odd || l == marked && twoDigits(v) {
+	if l := gradeOf(v, false); l >= odd || l == marked && twoDigits(v) {
 		return true
 	}
 	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
@@ -145,7 +145,7 @@ func belongs(v, rest string, n int) bool {
 		return false
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
-	return !names && hasDigit(v+piece) && (rest[0] != ',' || lookOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
+	return !names && hasDigit(v+piece) && (rest[0] != ',' || gradeOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
 }
 
 // valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.

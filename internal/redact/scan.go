@@ -29,17 +29,17 @@ type scanner struct {
 	work   int // see ruleset
 
 	// What was looked at already, so that no byte is looked at for each keyword around it.
-	done     map[int]int // by rule: the end of the last match
-	key      int         // the end of the last private key
-	address  window      // the last one that may be a webhook's, from its "://"
-	cookie   int         // the end of the last header of cookies
-	line     window      // from a name to its end
-	seed     int         // the end of the last words of a wallet
-	lastName int         // the end of the last name
-	value    int         // where the next "value" stands
-	standard int         // where the next "default" stands
-	args     []window    // of the last command
-	runs     [2]window   // the last values without quotes; the second began in ASCII
+	done        map[int]int // by rule: the end of the last match
+	key         int         // the end of the last private key
+	address     window      // the last one that may be a webhook's, from its "://"
+	cookie      int         // the end of the last header of cookies
+	line        window      // from a name to its end
+	seed        int         // the end of the last words of a wallet
+	lastName    int         // the end of the last name
+	nextValue   int         // where the next "value" stands, for indexFrom
+	nextDefault int         // where the next "default" stands, for indexFrom
+	args        []window    // of the last command
+	runs        [2]window   // the last values without quotes; the second began in ASCII
 }
 
 // scanAll looks for secrets in every text.
@@ -110,7 +110,7 @@ const patience = 1 << 20
 // scan returns what the rules find in t, as far as it comes before ctx ends. Each looks at its keywords, and at most a fixed number of bytes
 // around them.
 func (s *ruleset) scan(ctx context.Context, t string) []span {
-	c := &scanner{ruleset: s, t: t, low: lower(t), work: len(t), done: map[int]int{}, wide: map[string]*wide{}, value: -1, standard: -1}
+	c := &scanner{ruleset: s, t: t, low: lower(t), work: len(t), done: map[int]int{}, wide: map[string]*wide{}, nextValue: -1, nextDefault: -1}
 	inside := markers(t, s.ids)
 	asked, ended := c.work, false
 	s.keywords.each(c.low, func(w, at int) {

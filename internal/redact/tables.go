@@ -8,9 +8,9 @@ import (
 // maxRows is how many rows of a table, and how many values in a list, are looked at.
 const maxRows = 20
 
-// below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
+// valuesBelow finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
 // INSERT INTO.
-func (s *scanner) below(n name) {
+func (s *scanner) valuesBelow(n name) {
 	head, sep := s.header(n)
 	if sep == "" {
 		return
@@ -43,12 +43,12 @@ func (s *scanner) below(n name) {
 
 // cell notes a cell that looks like a value of the name.
 func (s *scanner) cell(n name, c window, sep string) {
-	v, want := s.t[c.lo:c.hi], least[n.kind][given]
+	v, want := s.t[c.lo:c.hi], requiredGrade[n.kind][assigned]
 	if quoteAt(s.t, c.lo-1) && quoteAt(s.t, c.hi) {
-		want = least[n.kind][sure]
+		want = requiredGrade[n.kind][certain]
 	}
 	field := sep == "  " && isName(v) && !hasDigit(v) // of a type
-	if !field && lookOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v) {
+	if !field && gradeOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v) {
 		s.found(c.lo, c.hi, "generic-secret", n.at)
 	}
 }

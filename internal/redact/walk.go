@@ -8,20 +8,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// tie is how clearly a text gives a value to a name.
-type tie int
+// binding is how clearly a text gives a value to a name.
+type binding int
 
 const (
-	near   tie = iota // somewhere in the same sentence
-	handed            // a string among the arguments of a call or an expression
-	said              // behind "is" or "with", right behind the name, in quotes
-	given             // behind a sign, in the next cell, on a line of its own
-	sure              // in quotes behind a sign, NAME=value, behind a flag
+	nearby   binding = iota // the password of Bob, who left, hunter2
+	argument                // setPassword("bob", "hunter2")
+	stated                  // the password is hunter2
+	assigned                // password: hunter2; also the next cell of a table, and a line of its own
+	certain                 // password = "hunter2", PASSWORD=hunter2, --password hunter2
 )
 
-// least is the look that a value has at least, by the kind of its name and the tie.
-var least = [...][5]look{ //nolint:gochecknoglobals // read-only
-	//         near  handed said   given   sure
+// requiredGrade is the least grade of a value, by the kind of its name and the binding.
+var requiredGrade = [...][5]grade{ //nolint:gochecknoglobals // read-only
+	//         nearby argument stated assigned certain
 	password: {odd, marked, marked, marked, word},
 	token:    {drawn, odd, odd, odd, marked},
 	key:      {never, drawn, drawn, drawn, drawn},
@@ -31,26 +31,25 @@ var least = [...][5]look{ //nolint:gochecknoglobals // read-only
 }
 
 const (
-	// maxReach is how far from its name a value stands at most, in bytes; maxWords is how many words may
-	// stand between.
+	// A value stands at most maxReach bytes from its name, with fewer than maxWords words and maxStrings quoted strings between.
 	maxReach   = 160
 	maxWords   = 9
-	maxStrings = 6 // likewise
-	// minGiven is the size of a value that is given to a name, in bytes; numbers may be shorter.
+	maxStrings = 6
+	// minGiven is the least size of a value beside a name, in bytes; a PIN may be shorter.
 	minGiven = 6
 )
 
-// named makes a detector of one that finds names: it takes the values that stand beside them.
-func named(find func(t string, at window) (name, bool)) func(s *scanner, at window) {
+// valuesNamedBy is a detector of the values after, before and below the names that findName finds.
+func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scanner, at window) {
 	return func(s *scanner, at window) {
-		n, ok := find(s.t, at)
+		n, ok := findName(s.t, at)
 		if !ok || isMarker(s.t[skip(s.t, n.end, " \t\"'`=:"):]) { // its value is taken
 			return
 		}
-		lo, hi := s.behind(n)
+		lo, hi := s.valueAfter(n)
 		if lo == hi && !n.weak {
-			if lo, hi = s.ahead(n); lo == hi && n.kind < verb {
-				s.below(n)
+			if lo, hi = s.valueBefore(n); lo == hi && n.kind < verb {
+				s.valuesBelow(n)
 			}
 		}
 		if lo < hi {
@@ -59,7 +58,8 @@ func named(find func(t string, at window) (name, bool)) func(s *scanner, at wind
 	}
 }
 
-// foundAll notes a value, and those that follow it: of its form, such as codes, in the list of a name of several, and what it was changed to.
+// foundAll notes a value and those after it: of the same form ("8391-aa, 1027-bc"), in a list after a plural ("passwords: …"), and the new one
+// in "from … to …".
 func (s *scanner) foundAll(lo, hi int, n name) {
 	rule := "generic-secret"
 	if n.kind == occasion {
@@ -75,7 +75,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 				next = end + 2
 			}
 		}
-		if m := changed.FindString(s.t[hi:min(len(s.t), hi+40)]); m != "" {
+		if m := replacedBy.FindString(s.t[hi:min(len(s.t), hi+40)]); m != "" {
 			next, several = hi+len(m), true
 		} else if strings.HasPrefix(s.t[next:], "and ") {
 			next += len("and ")
@@ -84,7 +84,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
 			return
 		}
-		listed := several && lookOf(s.t[a:b], true) >= max(least[n.kind][given], marked) && !isKey(s.t[b:])
+		listed := several && gradeOf(s.t[a:b], true) >= max(requiredGrade[n.kind][assigned], marked) && !isKey(s.t[b:])
 		if !listed && !alike(s.t[lo:hi], s.t[a:b]) {
 			return
 		}
@@ -92,10 +92,10 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 	}
 }
 
-// changed stands between a value and the one that took its place.
-var changed = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(?: the)?(?: new)?(?: value)?:?[ \"'`]*")
+// replacedBy stands between an old value and its new one: " -> ", ", now ".
+var replacedBy = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(?: the)?(?: new)?(?: value)?:?[ \"'`]*")
 
-// alike reports whether two values are of one form: about as long, with the same signs in the same places, and digits.
+// alike reports whether two values have one form: numbers of nearly the same length, or the same signs in the same places, and digits.
 func alike(a, b string) bool {
 	if strings.Trim(a, digitSet) == "" && strings.Trim(b, digitSet) == "" {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
@@ -111,24 +111,23 @@ func alike(a, b string) bool {
 	return true
 }
 
-// walk goes from a name towards its value. Whatever stands between is words, signs and quotes, so that no
-// grammar is needed.
+// walk goes from a name to the value after it. It knows words, signs and quotes between them, and no grammar.
 type walk struct {
 	name
 	*scanner
-	i       int
-	tie     tie
-	words   int  // between the name and i
-	strings int  // in quotes, likewise
-	signed  bool // a sign has given a value
-	tight   bool // without a space before or behind it
-	comma   bool // a comma was passed
-	quoted  bool // a quote was passed right behind the name
-	depth   int  // of brackets
+	i       int     // where the walk is
+	binding binding // of a value at i
+	words   int     // passed since the name
+	strings int     // in quotes, passed since the name
+	signed  bool    // an assignment sign was passed
+	tight   bool    // the last sign has no space around it: NAME=value
+	comma   bool    // a comma was passed
+	quoted  bool    // a quote was passed right after the name
+	depth   int     // of open brackets
 }
 
-// behind is the value behind a name.
-func (s *scanner) behind(n name) (lo, hi int) {
+// valueAfter is the value after a name; lo == hi for none.
+func (s *scanner) valueAfter(n name) (lo, hi int) {
 	w := walk{name: n, scanner: s, i: n.end}
 	if n.end > 0 && s.t[n.end-1] == '(' {
 		w.depth = 1
@@ -139,7 +138,7 @@ func (s *scanner) behind(n name) (lo, hi int) {
 	if n.lo > 0 && s.t[n.lo-1] == '<' { // an element of XML
 		if m := strings.IndexByte(s.t[w.i:min(len(s.t), w.i+maxReach)], '>'); m >= 0 {
 			w.i += m + 1
-			w.tie, w.tight = given, true
+			w.binding, w.tight = assigned, true
 		}
 	}
 	w.i = skip(s.t, w.i, ")]*_")
@@ -153,18 +152,18 @@ func (s *scanner) behind(n name) (lo, hi int) {
 			break
 		}
 	}
-	return w.asValue()
+	return w.valueOfPair()
 }
 
-// step passes one thing. It is done when that was the value, or nothing behind can be.
+// step passes a word, sign or string at i. It is done where that is the value, or where no value can follow.
 func (w *walk) step() (lo, hi int, done bool) {
 	c := w.t[w.i]
-	if k := sign(w.t, w.i); k > w.i {
-		return 0, 0, !w.sign(k)
+	if k := assignEnd(w.t, w.i); k > w.i {
+		return 0, 0, !w.passAssign(k)
 	}
 	switch {
 	case c == '\n' && w.t[w.i-1] != '[' && (w.depth == 0 || strings.IndexByte("(,", w.t[w.i-1]) < 0):
-		return w.newline()
+		return w.atNewline()
 	case c == '<':
 		k := skipTags(w.t, w.i)
 		if k == w.i {
@@ -174,69 +173,68 @@ func (w *walk) step() (lo, hi int, done bool) {
 			break
 		}
 		if w.i = k; w.words == 0 && !w.comma {
-			w.tie, w.tight = max(w.tie, given), true
-			return w.element()
+			w.binding, w.tight = max(w.binding, assigned), true
+			return w.elementText()
 		}
 		return 0, 0, false
 	case quoteAt(w.t, w.i), c == 'q' || c == '%' || c == '~':
 		if lo, hi, closed := quotedAt(w.t, w.i); closed || quoteAt(w.t, w.i) {
-			return w.literal(lo, hi, closed)
+			return w.atQuote(lo, hi, closed)
 		}
-		return w.token()
+		return w.atWord()
 	case c == '>' && w.words == 0 && w.i > 0 && quoteAt(w.t, w.i-1): // an attribute has named it
-		w.i, w.tie, w.tight = w.i+1, given, true
-		return w.element()
+		w.i, w.binding, w.tight = w.i+1, assigned, true
+		return w.elementText()
 	case (c == '&' || c == '!') && w.signed && w.words == 0 && yamlTag.MatchString(w.t[w.i:min(len(w.t), w.i+60)]):
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == ';' || c == '}':
 		return 0, 0, true
 	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == occasion): // "bob / …"
-		w.tie = sure
+		w.binding = certain
 	case strings.IndexByte(".!", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		return 0, 0, true
 	case c == ',' && (w.quoted || isUpper(w.t[w.end-1]) && !w.weak) && w.words == 0:
-		w.tie = max(w.tie, handed)
+		w.binding = max(w.binding, argument)
 	case (c == '|' || c == '\t') && w.words == 0:
-		w.tie = max(w.tie, given)
+		w.binding = max(w.binding, assigned)
 	case c == '(' && w.words < 2: // no aside
 		w.depth++
 	case c == ',':
-		w.tie, w.comma, w.words = near, true, w.words+1
+		w.binding, w.comma, w.words = nearby, true, w.words+1
 	case alnumeric(c) || c >= utf8.RuneSelf || strings.IndexByte("!#$%&^+~@*.-_/\\", c) >= 0:
-		return w.token()
+		return w.atWord()
 	}
 	w.i++
 	return 0, 0, false
 }
 
-// yamlTag is one of YAML, or an anchor.
+// yamlTag is a tag or an anchor of YAML: "!!str ", "&db ".
 var yamlTag = lazy.Expr(`^[!&][a-z_!][\w-]* `)
 
-// sign passes the sign up to k, and reports whether it gives this name a value.
-func (w *walk) sign(k int) bool {
-	if w.comma && (w.signed || w.t[k-1] != ':') { // the next name's
+// passAssign passes the assignment sign up to k, and reports whether it belongs to the walk's name.
+func (w *walk) passAssign(k int) bool {
+	if w.comma && (w.signed || w.t[k-1] != ':') { // of the next name
 		return false
 	}
 	w.tight = k < len(w.t) && w.t[k-1] == '=' && w.t[k] > ' ' && w.t[w.i-1] > ' '
-	w.i, w.tie, w.signed = k, max(w.tie, given), true
+	w.i, w.binding, w.signed = k, max(w.binding, assigned), true
 	return true
 }
 
-// newline is the value on the next line: of a name that has its line for itself, behind a sign, or in a
-// sentence that goes on.
-func (w *walk) newline() (lo, hi int, done bool) {
+// atNewline is the value on the next line, after a sign or after a name alone on its line. It is done unless a sentence goes on there.
+func (w *walk) atNewline() (lo, hi int, done bool) {
 	line := w.t[lineOf(w.t, w.lo, w.lo, maxReach).lo:w.i]
-	if w.tie >= said || w.words == 0 && heads(line) || strings.HasPrefix(line, "$ ") {
-		if lo, hi := w.nextLine(w.i, w.kind); lo < hi {
+	if w.binding >= stated || w.words == 0 && isNameLine(line) || strings.HasPrefix(line, "$ ") {
+		if lo, hi := w.valueOnNextLine(w.i, w.kind); lo < hi {
 			return lo, hi, true
 		}
 	}
 	w.i, w.comma = w.i+1, true
-	return 0, 0, len(line) < 50 || w.tie >= given || !prose(line)
+	return 0, 0, len(line) < 50 || w.binding >= assigned || !prose(line)
 }
 
-// literal is a string in quotes.
-func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
+// atQuote takes or passes a string in quotes.
+func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 	if !closed {
 		if w.i++; w.i < len(w.t) && w.t[w.i] == w.t[w.i-1] { // an empty one
 			w.i++
@@ -247,43 +245,43 @@ func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
 	if n := userBefore(v); n < len(v) {
 		lo += n
 	}
-	t := w.tie
+	b := w.binding
 	switch {
-	case w.signed && w.words == 0 && t >= given:
-		t = sure
+	case w.signed && w.words == 0 && b >= assigned:
+		b = certain
 	case w.words == 0 && !w.comma && !w.signed:
-		t = max(t, said)
+		b = max(b, stated)
 	case w.depth > 0 || w.signed:
-		t = max(t, handed)
+		b = max(b, argument)
 	}
-	if w.takes(lo, hi, t, true) {
+	if w.takes(lo, hi, b, true) {
 		return lo, hi, true
 	}
 	w.i = hi + 1
 	w.strings++
-	return 0, 0, w.strings == maxStrings || t < said && isSecretName[lower(v)] // which has a value of its own
+	return 0, 0, w.strings == maxStrings || b < stated && isSecretName[lower(v)] // the next value belongs to that name
 }
 
-// element is what stands up to the end of an element of XML.
-func (w *walk) element() (lo, hi int, done bool) {
+// elementText takes the text from i up to the end of an element of XML.
+func (w *walk) elementText() (lo, hi int, done bool) {
 	lo, end := w.i, "</"
 	if strings.HasSuffix(w.t[:lo], "[CDATA[") {
 		end = "]]>"
 	}
 	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], end)
-	if closed && w.kind < verb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), sure, true) {
+	if closed && w.kind < verb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), certain, true) {
 		return lo, lo + len(v), true
 	}
 	return 0, 0, false
 }
 
-// token is a word or a value without quotes.
-func (w *walk) token() (lo, hi int, done bool) {
+// atWord takes or passes a word without quotes.
+func (w *walk) atWord() (lo, hi int, done bool) {
 	if w.i == w.end && w.t[w.i] < utf8.RuneSelf && w.t[w.i-1] != '(' {
 		return 0, 0, true // the name goes on, or is part of something
 	}
 	if n := strings.IndexFunc(w.t[w.i:min(len(w.t), w.i+maxReach)], func(r rune) bool { return r < caseless || !unicode.IsLetter(r) && !unicode.IsMark(r) }); n > 0 { // a script without spaces
-		w.i, w.tie = w.i+n, max(w.tie, said)
+		w.i, w.binding = w.i+n, max(w.binding, stated)
 		return 0, 0, false
 	}
 	lo, hi = w.bare(w.i)
@@ -297,14 +295,14 @@ func (w *walk) token() (lo, hi int, done bool) {
 	if w.kind == numeral {
 		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
 	}
-	t := w.tie
+	b := w.binding
 	switch {
-	case t == given && w.tight:
-		t = sure
-	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || hasDigit(w.t[lo:hi])):
-		t = said
+	case b == assigned && w.tight:
+		b = certain
+	case b == nearby && w.words == 0 && !w.comma && (w.end-w.lo > 3 || hasDigit(w.t[lo:hi])):
+		b = stated
 	}
-	if w.takes(lo, hi, t, false) {
+	if w.takes(lo, hi, b, false) {
 		return lo, hi, true
 	}
 	v := w.t[lo:hi]
@@ -321,28 +319,28 @@ func (w *walk) token() (lo, hi int, done bool) {
 // spacedPIN is a number as messages and cards write it.
 var spacedPIN = lazy.Expr(`^(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d(?:[ -]\d\d){1,3}|\d(?: \d){3,7})\b`)
 
-// skipWord passes a word, which ties or loosens.
+// skipWord changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other word loosens.
 func (w *walk) skipWord(v string) {
 	low := lower(strings.Trim(v, ".,:!?"))
 	last, _ := utf8.DecodeLastRuneInString(v)
 	switch {
 	case copulas[low] || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
-		w.tie = max(w.tie, said)
+		w.binding = max(w.binding, stated)
 	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
-	case w.tie >= said && w.tie < sure:
-		w.tie = near
+	case w.binding >= stated && w.binding < certain:
+		w.binding = nearby
 		w.words++
-	case isSecretName[low] && w.tie < said: // likewise
+	case isSecretName[low] && w.binding < stated: // the next value belongs to that name
 		w.words = maxWords
 	default:
 		w.words++
 	}
 }
 
-// asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
-func (w *walk) asValue() (lo, hi int) {
+// valueOfPair is the value under the key "value" or "default" where the name is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
+func (w *walk) valueOfPair() (lo, hi int) {
 	rest := w.low[w.end:min(len(w.low), w.end+maxReach)]
-	if w.next("value", &w.value, w.end) >= w.end+len(rest) && w.next("default", &w.standard, w.end) >= w.end+len(rest) {
+	if w.indexFrom("value", &w.nextValue, w.end) >= w.end+len(rest) && w.indexFrom("default", &w.nextDefault, w.end) >= w.end+len(rest) {
 		return 0, 0
 	}
 	w.work += len(rest)
@@ -350,34 +348,35 @@ func (w *walk) asValue() (lo, hi int) {
 	if m == nil {
 		return 0, 0
 	}
-	v := walk{name: w.name, scanner: w.scanner, i: skip(w.t, w.end+m[1], " "), tie: given, signed: true}
+	v := walk{name: w.name, scanner: w.scanner, i: skip(w.t, w.end+m[1], " "), binding: assigned, signed: true}
 	if v.i >= len(w.t) {
 		return 0, 0
 	}
 	if w.t[v.i-1] == '>' {
-		lo, hi, _ = v.element()
+		lo, hi, _ = v.elementText()
 		return lo, hi
 	}
 	lo, hi, _ = v.step()
 	return lo, hi
 }
 
-// next is where a word stands from i on, of which at is the place that was found last; the text's end for nowhere. Each asks further on.
-func (s *scanner) next(word string, at *int, i int) int {
-	if *at < i {
+// indexFrom is where word stands first from i on; the text's end for nowhere. It searches only where i is beyond *cached, the place it found
+// last, so i must grow from call to call.
+func (s *scanner) indexFrom(word string, cached *int, i int) int {
+	if *cached < i {
 		n := strings.Index(s.low[i:], word)
-		if *at = len(s.low); n >= 0 {
-			*at = i + n
+		if *cached = len(s.low); n >= 0 {
+			*cached = i + n
 		}
 	}
-	return *at
+	return *cached
 }
 
 var valueKey = lazy.Expr(`(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =|\bvalue (?:is )?)`)
 
-// ahead is the value that a sentence names behind it: "… is the password of the server".
-func (s *scanner) ahead(n name) (int, int) {
-	from := max(s.lastName, lineOf(s.t, n.lo, n.lo, 100).lo) // what the name before has behind it is its own
+// valueBefore is the value before a name: "… is the password of the server"; 0, 0 for none.
+func (s *scanner) valueBefore(n name) (int, int) {
+	from := max(s.lastName, lineOf(s.t, n.lo, n.lo, 100).lo) // after the last name, a value is that name's
 	s.lastName = n.end
 	for hi := n.lo; hi > from; {
 		hi = from + len(strings.TrimRight(s.t[from:hi], " \t\"'`*“”»«)(,[]."))
@@ -394,14 +393,14 @@ func (s *scanner) ahead(n name) (int, int) {
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
 		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
-		if l := lookOf(v, quoted); l >= marked && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
+		if g := gradeOf(v, quoted); g >= marked && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
 			want := odd
-			if b < hi || backward.MatchString(between) { // another script follows
-				want = least[n.kind][said]
+			if b < hi || valueThenName.MatchString(between) { // another script follows
+				want = requiredGrade[n.kind][stated]
 			} else if n.kind != password || Wordy(v) {
 				want = never
 			}
-			if l >= want {
+			if g >= want {
 				return a, b
 			}
 		}
@@ -410,11 +409,12 @@ func (s *scanner) ahead(n name) (int, int) {
 	return 0, 0
 }
 
-// backward stands between a value and the name that a sentence gives it.
-var backward = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak)\\s)")
+// valueThenName stands between a value and the name after it: " is ", " <- ", " (".
+var valueThenName = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak)\\s)")
 
-// nextLine is the only word of the line behind the one that ends at i, or begins a block there.
-func (s *scanner) nextLine(i int, k kind) (int, int) {
+// valueOnNextLine is the only word on the line after i, if it has the grade that a name of kind k requires. It passes a fence, and lines of
+// one word that end in "|".
+func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 	t, at := s.t, i
 	for range 3 { // a fence, a second name
 		end := strings.IndexByte(t[at:min(len(t), at+maxReach)], '\n')
@@ -433,7 +433,7 @@ func (s *scanner) nextLine(i int, k kind) (int, int) {
 			return 0, 0
 		}
 		v := t[lo:hi]
-		if k == numeral && isPIN(v) || lookOf(v, true) >= max(least[k][given], marked) && !strings.ContainsAny(v, "(,:") {
+		if k == numeral && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], marked) && !strings.ContainsAny(v, "(,:") {
 			return lo, hi
 		}
 		if quoteAt(t, at) || !strings.HasSuffix(v, "|") {
@@ -443,31 +443,31 @@ func (s *scanner) nextLine(i int, k kind) (int, int) {
 	return 0, 0
 }
 
-// lineRest is the rest of the line at i, as far as a name reaches.
+// lineRest is the rest of the line at i, at most maxReach bytes.
 func lineRest(t string, i int) string {
 	rest, _, _ := strings.Cut(t[i:min(len(t), i+maxReach)], "\n")
 	return rest
 }
 
-// heads reports whether a line holds nothing but a name.
-func heads(line string) bool {
+// isNameLine reports whether a line holds nothing but a name: "**Password**".
+func isNameLine(line string) bool {
 	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
 }
 
-// printed is a detector of what a command prints that makes or decodes a secret, or takes it out of a store.
-func printed(s *scanner, at window) {
+// printedByCommand is a detector of a secret on the line below a command that prints one: "pwgen 16", "pass show db".
+func printedByCommand(s *scanner, at window) {
 	end := strings.IndexByte(s.t[at.hi:min(len(s.t), at.hi+maxReach)], '\n')
 	if end < 0 {
 		return
 	}
 	s.work += end
-	if lo, hi := s.nextLine(at.hi+end, password); lo < hi {
+	if lo, hi := s.valueOnNextLine(at.hi+end, password); lo < hi {
 		s.found(lo, hi, "generic-command", at)
 	}
 }
 
-// sign is the end of the sign at i that gives a name its value; i when there is none.
-func sign(t string, i int) int {
+// assignEnd is the end of an assignment sign at i (":", "=", ":=", "->", "=>", "—"); i for none.
+func assignEnd(t string, i int) int {
 	c := t[i]
 	if alnumeric(c) || c == ' ' {
 		return i

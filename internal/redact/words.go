@@ -17,18 +17,18 @@ func Ordinary(v string) bool {
 	switch {
 	case len(v) > longestValue:
 		return false
-	case len(v) < minValue, isWord(v), placeholder(v), plainForm(v):
+	case len(v) < minValue, isWord(v), placeholder(v), isCommonFormat(v):
 		return true
 	case !strings.ContainsAny(v, `/\\`):
 		return false
-	case strings.Contains(v, "://"), absolute.MatchString(v):
+	case strings.Contains(v, "://"), rootedPath.MatchString(v):
 		return !hasRandomPart(v)
 	}
 	return pathForm.MatchString(v) && Wordy(v)
 }
 
-// letters reports whether v is letters of ASCII alone.
-func letters(v string) bool {
+// onlyLetters reports whether v is letters of ASCII alone.
+func onlyLetters(v string) bool {
 	for i := range len(v) {
 		if !isLetter(v[i]) {
 			return false
@@ -38,25 +38,25 @@ func letters(v string) bool {
 }
 
 var (
-	// absolute is a path that begins as one; pathForm is any.
-	absolute = lazy.Expr(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
-	pathForm = lazy.Expr(`^[\w.@ /\\-]+$`)
+	// rootedPath is a path that begins with /, ~, ./, ../ or a drive; pathForm is any path.
+	rootedPath = lazy.Expr(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
+	pathForm   = lazy.Expr(`^[\w.@ /\\-]+$`)
 )
 
-// plainForm reports whether v is an e-mail address, a version, a number with points, a date, an address of the network, or a host with a
-// port.
-func plainForm(v string) bool {
+// isCommonFormat reports whether v is an e-mail address, a version, a number with points, a date, a host or its port, a colour, or a name with a
+// date ("backup-2026-12-31").
+func isCommonFormat(v string) bool {
 	const signs = ".:@#/"
 	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
 		return false
 	}
-	dated := isLower(v[0]) && len(v) > len("-20261231") && isDigit(v[len(v)-1]) && isDigit(v[len(v)-2])
-	return (isDigit(v[0]) || v[0] == 'v' || dated || strings.ContainsAny(v, signs)) && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
+	datedName := isLower(v[0]) && len(v) > len("-20261231") && isDigit(v[len(v)-1]) && isDigit(v[len(v)-2])
+	return (isDigit(v[0]) || v[0] == 'v' || datedName || strings.ContainsAny(v, signs)) && commonFormats.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
 }
 
 var (
-	plainForms  = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|dev|app|cloud|local|internal|lan|test)(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|v?\d+\.\d+\.\d+[-+][\w.+-]+|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
-	numberForms = lazy.Expr(`^(?:0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s)$`)
+	commonFormats = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|dev|app|cloud|local|internal|lan|test)(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|v?\d+\.\d+\.\d+[-+][\w.+-]+|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
+	numberForms   = lazy.Expr(`^(?:0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s)$`)
 )
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
@@ -66,12 +66,12 @@ func placeholder(v string) bool {
 	}
 	low := lower(v)
 	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.Trim(low, "x*.-_ ") == ""
-	samples().each(low, func(int, int) { sample = true })
+	placeholderParts().each(low, func(int, int) { sample = true })
 	return sample
 }
 
-// samples are what stands in samples of values.
-var samples = sync.OnceValue(func() *searcher { //nolint:gochecknoglobals // read-only
+// placeholderParts finds texts of which one makes a value a placeholder.
+var placeholderParts = sync.OnceValue(func() *searcher { //nolint:gochecknoglobals // read-only
 	return newSearcher(strings.Fields("${ {{ $( ... … example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
 })
 
@@ -82,54 +82,56 @@ func pieces(v string) (out []string) {
 	return out
 }
 
-func eachPiece(v string, found func(p string, kind int)) {
-	start, kind, last := 0, 0, 0
+// eachPiece calls found for each of pieces, with its class: of "apiKey2", the class of "Key" is lowerLetter.
+func eachPiece(v string, found func(p string, class int)) {
+	start, class, last := 0, 0, 0
 	flush := func(end int) {
-		if kind != 0 && end > start {
-			found(v[start:end], kind)
+		if class != 0 && end > start {
+			found(v[start:end], class)
 		}
 	}
 	for i, r := range v {
-		k := kindOf(r)
+		k := charClass(r)
 		switch {
-		case k == kind && k != 0:
-		case k == letterLow && kind == letterUp && last == start: // "Key"
-			kind = letterLow
-		case k == letterLow && kind == letterUp: // "APIKey"
+		case k == class && k != 0:
+		case k == lowerLetter && class == upperLetter && last == start: // "Key"
+			class = lowerLetter
+		case k == lowerLetter && class == upperLetter: // "APIKey"
 			flush(last)
-			start, kind = last, letterLow
+			start, class = last, lowerLetter
 		default:
 			flush(i)
-			start, kind = i, k
+			start, class = i, k
 		}
 		last = i
 	}
 	flush(len(v))
 }
 
+// Classes of characters; 0 is any other.
 const (
-	letterLow = iota + 1
-	letterUp
+	lowerLetter = iota + 1
+	upperLetter
 	digit
 )
 
-func kindOf(r rune) int {
+func charClass(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
-		return int(kinds[r])
+		return int(charClasses[r])
 	case unicode.IsDigit(r):
 		return digit
 	case unicode.IsUpper(r):
-		return letterUp
+		return upperLetter
 	case unicode.IsLetter(r):
-		return letterLow
+		return lowerLetter
 	}
 	return 0
 }
 
-var kinds = func() (out [utf8.RuneSelf]byte) { //nolint:gochecknoglobals // read-only
+var charClasses = func() (out [utf8.RuneSelf]byte) { //nolint:gochecknoglobals // read-only
 	for i := range 26 {
-		out['a'+i], out['A'+i] = letterLow, letterUp
+		out['a'+i], out['A'+i] = lowerLetter, upperLetter
 	}
 	for i := range 10 {
 		out['0'+i] = digit
@@ -137,14 +139,14 @@ var kinds = func() (out [utf8.RuneSelf]byte) { //nolint:gochecknoglobals // read
 	return out
 }()
 
-// profile is what a value is put together of.
+// profile counts what a value is put together of.
 type profile struct {
 	letters, digits int
-	spoken          int  // letters in words of three and more that can be spoken
-	inWords         int  // letters in words of four and more
-	turns           int  // how often the case of letters changes
-	longNumber      bool // of more than five digits
-	about           bool // a piece is a word of a name or a sample, not of a secret
+	inVowelWords    int  // letters in words of three letters and more, one of them a vowel
+	inLongWords     int  // letters in words of four letters and more
+	caseChanges     int  // between two letters that follow each other
+	longNumber      bool // it has more than five digits in a row
+	nameWord        bool // a piece is one of nameWords
 }
 
 // profileOf looks at the first 256 bytes of v, which say enough.
@@ -158,19 +160,19 @@ func profileOf(v string) (p profile) {
 		p.letters += len(w)
 		if len(w) > 2 && isWord(w) {
 			if strings.ContainsAny(w, "aeiouyAEIOUY") {
-				p.spoken += len(w)
+				p.inVowelWords += len(w)
 			}
 			if len(w) > 3 {
-				p.inWords += len(w)
+				p.inLongWords += len(w)
 			}
 		}
-		p.about = p.about || len(w) < 12 && tellsOfSecrets[lower(w)]
+		p.nameWord = p.nameWord || len(w) < 12 && nameWords[lower(w)]
 	})
 	last := 0
 	for _, r := range v[:runeStart(v, min(len(v), 256))] {
-		if k := kindOf(r); k == letterLow || k == letterUp {
+		if k := charClass(r); k == lowerLetter || k == upperLetter {
 			if last != 0 && k != last {
-				p.turns++
+				p.caseChanges++
 			}
 			last = k
 		}
@@ -178,12 +180,12 @@ func profileOf(v string) (p profile) {
 	return p
 }
 
-// wordy reports whether a value is put together from words and short numbers: of its letters, three fifths are in words that can be spoken.
-func (p profile) wordy() bool { return !p.longNumber && 5*p.spoken >= 3*p.letters }
+// wordy reports whether a value is put together from words and short numbers: three fifths of its letters are in words with a vowel.
+func (p profile) wordy() bool { return !p.longNumber && 5*p.inVowelWords >= 3*p.letters }
 
 // random reports whether a value looks drawn by lot: long, of letters and digits, and not made of words.
 func (p profile) random(v string) bool {
-	return p.letters+p.digits >= 16 && p.letters > 2 && p.digits > 1 && 2*p.inWords < p.letters && entropy(v) > 3
+	return p.letters+p.digits >= 16 && p.letters > 2 && p.digits > 1 && 2*p.inLongWords < p.letters && entropy(v) > 3
 }
 
 // Wordy reports whether v is put together from words and short numbers, as names in code are.
@@ -191,51 +193,52 @@ func Wordy(v string) bool { return profileOf(v).wordy() }
 
 func random(v string) bool { return profileOf(v).random(v) }
 
-func aboutItself(v string) bool { return profileOf(v).about }
+func hasNameWord(v string) bool { return profileOf(v).nameWord }
 
-var tellsOfSecrets = setOf( //nolint:gochecknoglobals // read-only
+// nameWords stand in names and samples ("authToken", "test-key"), and seldom in secrets.
+var nameWords = setOf( //nolint:gochecknoglobals // read-only
 	"password passwd pass pwd passphrase secret secrets token tokens key keys api auth credential credentials test tests testing fake mock sample default " +
 		"env config value string str type bytes hidden null none nil undefined sha md base utf int uint float aes rsa hmac ed hs rs es ecdsa " +
 		"bcrypt argon oauth private public arm amd http https ascii hex")
 
-// isWord reports whether v is one word: letters of one case, perhaps with a capital, each
-// next to one that English puts there. What is made of other letters is taken for a word.
+// isWord reports whether v looks like one word: letters of one case, perhaps with a capital, in pairs of letters that English has, and with
+// at most five consonants in a row. Letters of other scripts count as a word.
 func isWord(v string) bool {
-	odd, still, last, upper := 0, 0, rune(0), 0
+	rarePairs, consonants, last, capitals := 0, 0, rune(0), 0
 	for i, r := range v {
-		k := kindOf(r)
+		k := charClass(r)
 		if k == 0 || k == digit {
 			return false
 		}
-		if k == letterUp {
-			if upper++; upper == 1 && i > 0 {
+		if k == upperLetter {
+			if capitals++; capitals == 1 && i > 0 {
 				return false
 			}
 			r = unicode.ToLower(r)
-		} else if upper > 1 {
+		} else if capitals > 1 {
 			return false
 		}
 		if r >= 'a' && r <= 'z' {
-			if still++; vowels>>(r-'a')&1 == 1 {
-				still = 0
+			if consonants++; vowels>>(r-'a')&1 == 1 {
+				consonants = 0
 			}
-			if last >= 'a' && last <= 'z' && pairOf[last-'a']>>(r-'a')&1 == 0 {
-				odd++
+			if last >= 'a' && last <= 'z' && pairBits[last-'a']>>(r-'a')&1 == 0 {
+				rarePairs++
 			}
 		}
-		if still > 5 {
+		if consonants > 5 {
 			return false
 		}
 		last = r
 	}
-	return odd == 0 || odd == 1 && len(v) > 8
+	return rarePairs == 0 || rarePairs == 1 && len(v) > 8
 }
 
 const vowels = 1 | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a') | 1<<('y'-'a')
 
-// pairOf is pairs in bits.
-var pairOf = func() (out [26]uint32) { //nolint:gochecknoglobals // read-only
-	for a, all := range pairs {
+// pairBits is letterPairs: in pairBits[0], bit 1 is set for "ab".
+var pairBits = func() (out [26]uint32) { //nolint:gochecknoglobals // read-only
+	for a, all := range letterPairs {
 		for i := range len(all) {
 			out[a] |= 1 << (all[i] - 'a')
 		}
@@ -243,11 +246,11 @@ var pairOf = func() (out [26]uint32) { //nolint:gochecknoglobals // read-only
 	return out
 }()
 
-// pairs are, for each letter, those that follow it in English: in at least four of the words
+// letterPairs are, for each letter from a to z, the letters that follow it in English: in at least four of the words
 // that the comments of Go's standard library use four times or more.
 //
 //nolint:gochecknoglobals // read-only
-var pairs = strings.Fields("bcdfghiklmnprstuvwxyz abcdegijlnoprstuvy acdeghiklmnopqrstuvwy acdefgijlmnoprstuvwy abcdefghijklmnopqrstuvwxyz acdefgilmoprstuy acefghilmnoprstuy adefilmorstuy abcdefgklmnoprstvxz " +
+var letterPairs = strings.Fields("bcdfghiklmnprstuvwxyz abcdegijlnoprstuvy acdeghiklmnopqrstuvwy acdefgijlmnoprstuvwy abcdefghijklmnopqrstuvwxyz acdefgilmoprstuy acefghilmnoprstuy adefilmorstuy abcdefgklmnoprstvxz " +
 	"aeosu adefgilmnopsty abcdefgiklnoprstuvy abcdefiklmnopstuy abcdefghijklmnopqrstuvwyz abcdefgiklmnoprstuvwxy acdefghiklmoprstuvy u abcdefghiklmnoprstuvwy " +
 	"abcdefghiklmnopqrstuwy acdefghilmnoprstuvwxyz abcdefgilmnoprstxz aeios adehilmnoprs acehimpty ceilmnopstwz aeioz")
 
