@@ -2,7 +2,7 @@
 // and the brief.
 //
 // In: a workspace and a question. Out: values of package result. Open is the step before a question: it finds the moment that is asked about,
-// and brings caches and records up. What a Moment answers after that reads only. Nothing is added to a ledger but what a fetch brought of it.
+// and brings caches and records up. What a Moment answers after that reads only, but that Standing keeps a cache. Nothing is added to a ledger but what a fetch brought of it.
 package ask
 
 import (

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,15 +16,17 @@ import (
 )
 
 type statsOptions struct {
-	req   ask.StatsRequest
-	shape shape
+	req             ask.StatsRequest
+	lines, sessions bool
+	of              string // a path or a range
+	shape           shape
 }
 
 // newStatsCmd sums up what sessions took: `git rekal stats --by commit --since "2 weeks ago"`.
 func newStatsCmd(app *App) *cobra.Command {
 	c := &statsOptions{}
 	cmd := &cobra.Command{
-		Use: "stats [--by WHAT] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions' tokens",
+		Use: "stats [--by WHAT | --sessions | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
 		Long: `
 Sums up what requests to language models took, as the agents' own transcripts count them; nothing is estimated. Input is what was
 neither read from a cache nor written to one, output includes what the model thought. Nothing is counted of cursor, droid and
@@ -36,10 +39,23 @@ Money is what an agent recorded, in US dollars, or what your own prices of a mil
 input, output, cacheRead and cacheWrite:
 
   git config --global 'rekal.price.claude-opus-*.input' 5
-  git rekal stats --by day --since "2 weeks ago"`,
+  git rekal stats --by day --since "2 weeks ago"
+
+With --sessions it counts sessions instead: a calendar of the last year, how long they last, how many stand behind a commit, and which files change
+together. Nobody is compared with others.
+
+With --lines it says who wrote the lines of HEAD, of a file or folder, or those that the commits of a range brought, as "why" does of each:
+a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
+file; .rekal/lines keeps the answers.
+
+  git rekal stats --sessions --since 2026-01-01
+  git rekal stats --lines src
+  git rekal stats --lines main..topic`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.req.By, "by", "model", "sum up by `WHAT`: agent, author, branch, commit, day, folder, model or session")
+	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
+	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` lines; 0 for all")
@@ -47,9 +63,17 @@ input, output, cacheRead and cacheWrite:
 	return app.runs(cmd, c)
 }
 
-func (c *statsOptions) validate(_ *pflag.FlagSet, args []string) error {
+func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
+	if c.lines && len(args) > 0 {
+		c.of, args = args[0], args[1:]
+	}
 	if len(args) > 0 {
 		return &extraError{args[0]}
+	}
+	for _, flag := range []string{"by", "sessions", "agent", "since", "until"} {
+		if fs.Changed(flag) && (c.lines || c.sessions && flag == "by") {
+			return fmt.Errorf("--%s does not go with --%s", flag, map[bool]string{true: "lines", false: "sessions"}[c.lines])
+		}
 	}
 	if c.req.Limit < 0 {
 		return errors.New("-n must not be below 0")
@@ -62,6 +86,16 @@ func (c *statsOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *statsOptions) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+		switch {
+		case c.lines:
+			return c.countLines(ctx, app, w, at)
+		case c.sessions:
+			work, err := at.Work(ctx, c.req)
+			if err != nil {
+				return flagged(err)
+			}
+			return c.print(ctx, app, w, work, func(l text.Look) string { return text.Work(l, work) })
+		}
 		stats, notice, err := at.Stats(ctx, c.req)
 		if err != nil {
 			return flagged(err)
@@ -84,4 +118,21 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 		}
 		return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Stats(l, stats) }, names)
 	})
+}
+
+func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
+	shown := app.meter("counting lines")
+	lines, err := at.LineStats(ctx, c.of, c.req.Limit, shown.step)
+	shown.end()
+	if err != nil {
+		return flagged(err)
+	}
+	return c.print(ctx, app, w, lines, func(l text.Look) string { return text.Lines(l, lines) })
+}
+
+func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay) error {
+	if c.shape.json {
+		return result.Write(app.Stdout, value)
+	}
+	return app.layPlain(ctx, w, c.shape, l, session.Names{})
 }

@@ -88,3 +88,9 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution
 	})
 	return out, err
 }
+
+// Writers is how many sessions that are not purged are known to have written lines of commits.
+func (d *DB) Writers(ctx context.Context) (n int, err error) {
+	err = query(ctx, d, `SELECT count(DISTINCT session) FROM wrote WHERE session NOT IN (SELECT id FROM purged)`).one(&n)
+	return n, err
+}

@@ -117,3 +117,25 @@ func (f UsageFilter) values() []any {
 	}
 	return []any{micro(f.Since), micro(f.Until), f.Email, f.Source}
 }
+
+// WorkRow is how much one session is.
+type WorkRow struct {
+	ID            string
+	Started, Last time.Time // zero: no turn has a time
+	Turns, Tools  int
+}
+
+// Work reads how much each session is that a filter takes, by the time of its last turn, and the commits whose lines or files are its.
+func (d *DB) Work(ctx context.Context, f UsageFilter) (rows []WorkRow, commits map[string][]string, err error) {
+	of := ` FROM sessions s WHERE ` + f.where("coalesce(s.last_turn_at, s.captured_at)")
+	rows, err = readRows(query(ctx, d, `SELECT s.id, s.started_at, s.last_turn_at, s.next_turn - s.first_turn, s.next_tool - s.first_tool`+of+` ORDER BY s.id`, f.values()...),
+		func(r *WorkRow) []any {
+			return places(&r.ID, timeColumn{&r.Started}, timeColumn{&r.Last}, &r.Turns, &r.Tools)
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	commits, err = readGroups(query(ctx, d, fmt.Sprintf(`SELECT DISTINCT session, sha FROM ties WHERE tie <= %d AND session IN (SELECT s.id`+of+`) ORDER BY session, sha`,
+		session.TieEdited), f.values()...))
+	return rows, commits, err
+}

@@ -1,6 +1,9 @@
 package result
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Stats is the answer of `git rekal stats`: what requests to language models took, as the agents' transcripts count them.
 type Stats struct {
@@ -53,4 +56,77 @@ func Rounded(n int64) string {
 		return fmt.Sprintf("%.1fk", float64(n)/1e3)
 	}
 	return fmt.Sprint(n)
+}
+
+// LineStats is the answer of `git rekal stats --lines`: who wrote lines, as `git rekal why` tells it of each.
+type LineStats struct {
+	Schema int    `json:"schema"`
+	Of     string `json:"of,omitempty"` // the path or range that was asked for; absent for all files of HEAD
+
+	Total   Lines   `json:"total"`
+	Writers int     `json:"writers,omitempty"` // of files: sessions that are known to have written lines of any commit
+	Results []Lines `json:"results"`           // the most lines first: files, folders (which end in "/") or commits
+	More    int     `json:"more,omitempty"`    // how many were left out, by -n
+}
+
+// Lines says of lines how many a session is known to have written (Wrote), behind the commit of how many no session is known, which a person may have
+// written (NoSession), and of how many nobody knows who wrote them, though a session is behind their commit (Unknown). These three are all.
+type Lines struct {
+	Key       string `json:"key,omitempty"` // a path, or the OID of a commit; absent in a total
+	Title     string `json:"title,omitempty"`
+	Lines     int    `json:"lines"`
+	Wrote     int    `json:"wrote"`
+	NoSession int    `json:"no_session"`
+	Unknown   int    `json:"unknown"`
+	Sessions  int    `json:"sessions"` // that wrote any of them
+}
+
+// WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, without tokens. Of nobody in particular.
+type WorkStats struct {
+	Schema int    `json:"schema"`
+	Since  string `json:"since,omitempty"`
+	Until  string `json:"until,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+
+	Sessions  int `json:"sessions"`
+	Turns     int `json:"turns"`
+	ToolCalls int `json:"tool_calls"`
+	Commits   int `json:"commits"`   // whose lines or files are a session's
+	Committed int `json:"committed"` // sessions with such a commit
+
+	Minutes    Spread `json:"minutes"` // from the first turn of a session to its last
+	PerCommit  Spread `json:"sessions_per_commit"`
+	PerSession Spread `json:"commits_per_session"` // of sessions with a commit
+
+	Days     []Day  `json:"days"`     // on which sessions began, in order
+	Together []Pair `json:"together"` // files that the commits of the same sessions changed, most often first
+}
+
+// Spread says how numbers lie.
+type Spread struct {
+	Median int `json:"median"`
+	Ninth  int `json:"p90"` // nine of ten are at most this
+	Most   int `json:"most"`
+}
+
+// SpreadOf orders the numbers.
+func SpreadOf(n []int) Spread {
+	if len(n) == 0 {
+		return Spread{}
+	}
+	slices.Sort(n)
+	return Spread{n[(len(n)-1)/2], n[(len(n)*9-1)/10], n[len(n)-1]}
+}
+
+// Day is how many sessions began on one.
+type Day struct {
+	Day      string `json:"day"` // "2026-03-04", where the reader is
+	Sessions int    `json:"sessions"`
+}
+
+// Pair is two files, and how many sessions changed both.
+type Pair struct {
+	A        string `json:"a"`
+	B        string `json:"b"`
+	Sessions int    `json:"sessions"`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -133,4 +134,121 @@ func (p *page) row(spans []span) {
 		p.writeSpan(s)
 	}
 	p.b.WriteByte('\n')
+}
+
+// Lines is a table of who wrote lines. On a terminal a bar is the share that sessions wrote.
+func Lines(look Look, s result.LineStats) string {
+	p := &page{Look: look}
+	if s.Total.Lines == 0 {
+		p.line("", "", safe(unstyled, "There are no lines to count."))
+		return p.String()
+	}
+	table := [][]string{{"", "LINES", "SESSIONS", "WROTE", "NO SESSION", "UNKNOWN"}}
+	rows := append(append([]result.Lines{}, s.Results...), s.Total)
+	for i, r := range rows {
+		first := r.Key
+		switch {
+		case i == len(s.Results):
+			first = "total"
+		case r.Title != "":
+			first = result.Short(r.Key) + " " + r.Title
+		}
+		of := func(n int) string { return fmt.Sprintf("%d%%", (100*n+r.Lines/2)/r.Lines) }
+		table = append(table, []string{first, session.Thousands(r.Lines), session.Thousands(r.Sessions), of(r.Wrote), of(r.NoSession), of(r.Unknown)})
+	}
+	p.table(table, func(row int) float64 {
+		if row == 0 {
+			return 0
+		}
+		return float64(rows[row-1].Wrote) / float64(rows[row-1].Lines)
+	})
+	if s.More > 0 {
+		p.line("", "", safef(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
+	}
+	if s.Of == "" && s.Writers > 0 {
+		p.line("", "", safef(dim, "Of %s that wrote lines, %s left some that stand today.", session.Count(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
+	}
+	return p.String()
+}
+
+// Work is how much was worked in sessions, with a calendar of the last year.
+func Work(look Look, s result.WorkStats) string {
+	p := &page{Look: look}
+	p.line("", "", safef(unstyled, "%s, %s, %s. %s of them led to %s.", session.Count(s.Sessions, "session"), session.Count(s.Turns, "turn"),
+		session.Count(s.ToolCalls, "tool call"), session.Thousands(s.Committed), session.Count(s.Commits, "commit")))
+	if s.Sessions == 0 {
+		return p.String()
+	}
+	p.table([][]string{
+		{"", "MEDIAN", "9 OF 10", "MOST"}, spread("minutes of a session", s.Minutes), spread("sessions behind a commit", s.PerCommit), spread("commits of a session", s.PerSession),
+	}, func(int) float64 { return 0 })
+	p.calendar(s.Days)
+	if len(s.Together) > 0 {
+		p.line("", "", safe(unstyled, ""))
+		table := [][]string{{"CHANGED TOGETHER", "SESSIONS"}}
+		for _, pair := range s.Together {
+			table = append(table, []string{pair.A + " " + pair.B, session.Thousands(pair.Sessions)})
+		}
+		p.table(table, func(row int) float64 {
+			if row == 0 {
+				return 0
+			}
+			return float64(s.Together[row-1].Sessions) / float64(s.Together[0].Sessions)
+		})
+	}
+	return p.String()
+}
+
+func spread(of string, s result.Spread) []string {
+	return []string{of, session.Thousands(s.Median), session.Thousands(s.Ninth), session.Thousands(s.Most)}
+}
+
+// calendar shows how many sessions began on each day of the year that ends with the last one: a column for each week, as many as there is room for.
+func (p *page) calendar(days []result.Day) {
+	if len(days) == 0 {
+		return
+	}
+	last, err := time.Parse(time.DateOnly, days[len(days)-1].Day)
+	if err != nil {
+		return
+	}
+	weeks := 53
+	if p.Width > 0 {
+		weeks = min(weeks, p.Width-4)
+	}
+	marks := []rune(" .:*#")
+	if p.UTF8 {
+		marks = []rune("·░▒▓█")
+	}
+	on, most := map[string]int{}, 1
+	for _, d := range days {
+		on[d.Day] = d.Sessions
+		most = max(most, d.Sessions)
+	}
+	monday := last.AddDate(0, 0, -(int(last.Weekday())+6)%7-7*(weeks-1))
+	months := []byte(strings.Repeat(" ", weeks+4))
+	for week, next := 0, 0; week < weeks; week++ {
+		if at := monday.AddDate(0, 0, 7*week); at.Day() <= 7 && week >= next && week+3 <= weeks {
+			copy(months[4+week:], at.Format("Jan"))
+			next = week + 4
+		}
+	}
+	p.row([]span{unbroken(unstyled, "")})
+	p.row([]span{unbroken(dim, strings.TrimRight(string(months), " "))})
+	for weekday := range 7 {
+		var b strings.Builder
+		for week := range weeks {
+			at := monday.AddDate(0, 0, 7*week+weekday)
+			n := on[at.Format(time.DateOnly)]
+			switch {
+			case at.After(last):
+			case n == 0:
+				b.WriteRune(marks[0])
+			default:
+				b.WriteRune(marks[1+(n-1)*3/max(most-1, 1)])
+			}
+		}
+		p.row([]span{unbroken(dim, monday.AddDate(0, 0, weekday).Format("Mon ")), unbroken(green, strings.TrimRight(b.String(), " "))})
+	}
+	p.row([]span{unbroken(dim, fmt.Sprintf("    %c 1 to %c %d sessions on a day", marks[1], marks[len(marks)-1], most))})
 }

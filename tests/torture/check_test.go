@@ -243,7 +243,7 @@ func (c *clone) rekal() string {
 }
 
 // caches are the names that may stand in .rekal/ when nobody works there.
-var caches = []string{"capture.cache", "data.db", "edits", "fetched", "index.db", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "sync"}
+var caches = []string{"capture.cache", "data.db", "edits", "fetched", "index.db", "lines", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "sync"}
 
 // checkLeftovers looks for what a dead process left: locks anywhere, strange files among the
 // caches.

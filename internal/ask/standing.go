@@ -1,0 +1,314 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/commits"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/name"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/why"
+)
+
+// linesFile is the cache of Standing: a JSON object of the files of HEAD by their paths, each a countedFile.
+const linesFile = "lines"
+
+// countedFile is where the lines of a file come from, and whose they are.
+type countedFile struct {
+	Blob   git.OID   `json:"blob"`
+	At     git.OID   `json:"at"` // the commit of which git was asked; in a commit behind it the same blob has the same origins
+	From   []run     `json:"from,omitempty"`
+	State  string    `json:"state"` // of the ledgers of which the share is
+	Share  why.Share `json:"share"`
+	stands bool      // in HEAD
+}
+
+// run is lines that follow one another in a file, and did in the commit that they come from.
+type run struct {
+	Commit git.OID `json:"c"`
+	Path   string  `json:"p"`
+	Line   int     `json:"l"`
+	N      int     `json:"n"`
+	Cut    bool    `json:"cut,omitempty"`
+}
+
+// ErrNotCounted is a tree whose lines nobody has counted so far.
+var ErrNotCounted = errors.New("its lines are not counted yet")
+
+// maxCounted is how many files of a tree are counted.
+const maxCounted = 200_000
+
+// Counting says how Standing counts.
+type Counting struct {
+	Cached   bool                  // only what was counted before: ErrNotCounted for nothing. Files that changed since are left out
+	Progress func(done, total int) // may be nil
+}
+
+// Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each content of a file: where its lines come
+// from is kept in a cache, also where ctx ends the count. Files that are binary or too large have no lines.
+func (m *Moment) Standing(ctx context.Context, path string, how Counting) (map[string]why.Share, error) {
+	head, err := m.w.Repo.Head()
+	if err != nil || head.OID == "" {
+		return nil, cmp.Or(err, git.ErrNotFound)
+	}
+	c, err := m.w.Repo.Commit(head.OID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.w.Repo.Trees(1<<30).All(c.Tree, maxCounted)
+	if err != nil {
+		return nil, err
+	}
+	k := &counting{m: m, head: head.OID, known: m.readCounted(), leads: map[git.OID]bool{}}
+	if k.state, err = m.ledgerState(ctx); err != nil {
+		return nil, err
+	}
+	if k.counter, err = why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden); err != nil {
+		return nil, err
+	}
+	below := slices.DeleteFunc(slices.Clone(all), func(e git.Entry) bool { return path != "" && e.Path != path && !strings.HasPrefix(e.Path, path+"/") })
+	if len(below) == 0 {
+		return nil, fmt.Errorf("%q is no file or folder of HEAD: %w", path, git.ErrNotFound)
+	}
+	out := map[string]why.Share{}
+	if !how.Cached {
+		err = k.count(ctx, below, how.Progress)
+		for _, e := range all {
+			if f := k.known[e.Path]; f != nil {
+				f.stands = true
+			}
+		}
+		if k.changed {
+			_ = m.writeCounted(k.known) // what can't be kept is counted again
+		}
+	} else if len(k.known) == 0 {
+		err = ErrNotCounted
+	}
+	for _, e := range below {
+		if f := k.known[e.Path]; f != nil && f.Blob == e.OID && f.State != "" && err == nil {
+			out[e.Path] = f.Share
+		}
+	}
+	return out, err
+}
+
+type counting struct {
+	m       *Moment
+	head    git.OID
+	state   string
+	known   map[string]*countedFile
+	leads   map[git.OID]bool // whether HEAD came of a commit
+	counter *why.Counter
+	changed bool
+}
+
+func (k *counting) count(ctx context.Context, files []git.Entry, progress func(done, total int)) error {
+	for i, e := range files {
+		f := k.known[e.Path]
+		if f == nil || f.Blob != e.OID || !k.behind(f.At) {
+			b, err := history.BlameFile(ctx, k.m.w.Repo, k.head, e.Path, 0, 0)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f = &countedFile{Blob: e.OID, At: k.head}
+			if err == nil { // else it has no lines, or git can't tell where they come from
+				f.From = runs(b.Origins)
+			}
+			k.known[e.Path], k.changed = f, true
+		}
+		if f.State != k.state {
+			share, err := k.counter.Count(ctx, origins(f.From))
+			if err != nil {
+				return err
+			}
+			f.Share, f.State, k.changed = share, k.state, true
+		}
+		if progress != nil {
+			progress(i+1, len(files))
+		}
+	}
+	return nil
+}
+
+// behind reports whether HEAD came of a commit.
+func (k *counting) behind(id git.OID) bool {
+	leads, ok := k.leads[id]
+	if !ok {
+		var err error
+		leads, err = k.m.w.Repo.IsAncestor(id, k.head)
+		leads = leads && err == nil || id == k.head
+		k.leads[id] = leads
+	}
+	return leads
+}
+
+func runs(origins []history.Origin) (out []run) {
+	for _, o := range origins {
+		if n := len(out) - 1; n >= 0 && out[n].Commit == o.Commit && out[n].Path == o.Path && out[n].Line+out[n].N == o.Line {
+			out[n].N++
+			continue
+		}
+		out = append(out, run{o.Commit, o.Path, o.Line, 1, o.Cut})
+	}
+	return out
+}
+
+func origins(from []run) (out []history.Origin) {
+	for _, r := range from {
+		for i := range r.N {
+			out = append(out, history.Origin{Commit: r.Commit, Path: r.Path, Line: r.Line + i, Cut: r.Cut})
+		}
+	}
+	return out
+}
+
+// ledgerState is a sum of what decides whose lines are: how far each ledger was read, and what is purged.
+func (m *Moment) ledgerState(ctx context.Context) (string, error) {
+	cursor, err := db.Cursor(ctx, m.DB)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, ref := range slices.Sorted(maps.Keys(cursor)) {
+		fmt.Fprintln(sum, ref, cursor[ref])
+	}
+	fmt.Fprintln(sum, m.Hidden)
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+func (m *Moment) readCounted() map[string]*countedFile {
+	out := map[string]*countedFile{}
+	text, err := os.ReadFile(filepath.Join(m.w.RekalDir(), linesFile))
+	if err != nil || json.Unmarshal(text, &out) != nil { // it is made anew
+		return map[string]*countedFile{}
+	}
+	return out
+}
+
+// writeCounted replaces the cache. Files that do not stand in HEAD are left out.
+func (m *Moment) writeCounted(known map[string]*countedFile) error {
+	maps.DeleteFunc(known, func(_ string, f *countedFile) bool { return !f.stands })
+	text, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(m.w.RekalDir(), linesFile+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(m.w.RekalDir(), linesFile))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.
+func (m *Moment) LineStats(ctx context.Context, what string, limit int, progress func(done, total int)) (result.LineStats, error) {
+	out := result.LineStats{Schema: result.Schema, Of: what, Results: []result.Lines{}}
+	path, ok := m.w.Repo.Inside(what)
+	if what == "" || path == "." {
+		path = ""
+	}
+	var err error
+	if ids := []string(nil); what != "" && m.isRevision(what) {
+		if ids, err = commits.Revisions(ctx, m.DB, m.w.Repo, what); err == nil {
+			err = m.countCommits(ctx, &out, ids, progress)
+		}
+	} else if what != "" && !ok {
+		err = &name.UsageError{Err: fmt.Errorf("%q is no path inside of this repository", what)}
+	} else {
+		err = m.countTree(ctx, &out, path, progress)
+	}
+	slices.SortStableFunc(out.Results, func(a, b result.Lines) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Key, b.Key))
+	})
+	if n := len(out.Results); limit > 0 && n > limit {
+		out.Results, out.More = out.Results[:limit], n-limit
+	}
+	return out, err
+}
+
+// isRevision reports whether a word rather names commits than a path.
+func (m *Moment) isRevision(word string) bool {
+	rev, paths, err := m.Operands([]string{word})
+	return err == nil && rev != "" && len(paths) == 0
+}
+
+func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []string, progress func(done, total int)) error {
+	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden)
+	sum := why.Share{Wrote: map[string]int{}}
+	for i := 0; i < len(ids) && err == nil; i++ {
+		var c git.Commit
+		if c, err = m.w.Repo.Commit(git.OID(ids[i])); err != nil || len(c.Parents) > 1 { // a merge brings what its parents have
+			continue
+		}
+		var share why.Share
+		if share, err = counter.CountCommit(ctx, c.OID); err == nil && share.Lines > 0 {
+			sum.Add(share)
+			one := countsOf(ids[i], share)
+			one.Title = c.Subject()
+			out.Results = append(out.Results, one)
+		}
+		if progress != nil {
+			progress(i+1, len(ids))
+		}
+	}
+	out.Total = countsOf("", sum)
+	return err
+}
+
+func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path string, progress func(done, total int)) error {
+	files, err := m.Standing(ctx, path, Counting{Progress: progress})
+	if err != nil {
+		return err
+	}
+	sum, parts := why.Share{Wrote: map[string]int{}}, map[string]*why.Share{}
+	for file, share := range files {
+		rest := strings.TrimPrefix(strings.TrimPrefix(file, path), "/")
+		key := file
+		if folder, _, ok := strings.Cut(rest, "/"); ok {
+			key = strings.TrimSuffix(file, rest) + folder + "/"
+		}
+		if parts[key] == nil {
+			parts[key] = &why.Share{Wrote: map[string]int{}}
+		}
+		parts[key].Add(share)
+		sum.Add(share)
+	}
+	for key, share := range parts {
+		if share.Lines > 0 {
+			out.Results = append(out.Results, countsOf(key, *share))
+		}
+	}
+	if out.Total = countsOf("", sum); path == "" {
+		out.Writers, err = m.Writers(ctx)
+	}
+	return err
+}
+
+func countsOf(key string, s why.Share) result.Lines {
+	out := result.Lines{Key: key, Lines: s.Lines, NoSession: s.NoSession, Sessions: len(s.Wrote)}
+	for _, n := range s.Wrote {
+		out.Wrote += n
+	}
+	out.Unknown = out.Lines - out.Wrote - out.NoSession
+	return out
+}

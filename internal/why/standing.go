@@ -1,0 +1,101 @@
+package why
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+)
+
+// Share says of some lines how they came about. Of the others a session stands behind their commit, and nobody knows who wrote them.
+type Share struct {
+	Lines     int
+	Wrote     map[string]int // lines by the session that is known to have written them
+	NoSession int            // of commits behind which no session is known
+}
+
+// Counter counts lines of many files as Lines gives them to sessions.
+type Counter struct {
+	index  *db.DB
+	repo   *git.Repo
+	hidden []string
+	finder *claimFinder
+}
+
+// NewCounter makes one. Hidden are sessions that count as none, besides those that are purged.
+func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo, hidden []string) (*Counter, error) {
+	purged, err := db.PurgedIDs(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	finder, err := newClaimFinder(ctx, index, repo, nil)
+	return &Counter{index, repo, slices.Concat(purged, hidden), finder}, err
+}
+
+// Count takes where the lines of one file come from. Lines that are not committed do not count.
+func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, error) {
+	from := sources(origins)
+	shas := make([]string, len(from))
+	for i, s := range from {
+		shas[i] = string(s.Commit)
+	}
+	if err := c.finder.Extend(ctx, c.index, shas); err != nil {
+		return Share{}, err
+	}
+	c.finder.inferred, c.finder.traced, c.finder.late = 0, 0, time.After(tracePatience) // as for a file that is asked for alone
+	out := Share{Wrote: map[string]int{}}
+	for _, s := range from {
+		out.Lines += len(s.lines)
+		if s.Cut {
+			out.NoSession += len(s.lines)
+			continue
+		}
+		claims, err := c.finder.claims(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		for _, of := range claims {
+			behind := false
+			for _, claim := range of {
+				if slices.Contains(c.hidden, claim.Session) {
+					continue
+				}
+				if behind = true; claim.Exact {
+					out.Wrote[claim.Session]++
+					break
+				}
+			}
+			if !behind {
+				out.NoSession++
+			}
+		}
+	}
+	return out, nil
+}
+
+// CountCommit counts the lines that a commit brought, against its first parent. It returns ErrNotFound for a commit that is not here.
+func (c *Counter) CountCommit(ctx context.Context, id git.OID) (Share, error) {
+	out := Share{Wrote: map[string]int{}}
+	patches, err := history.Patch(ctx, c.repo, id)
+	for i := 0; i < len(patches) && err == nil; i++ {
+		var origins []history.Origin
+		for _, line := range patches[i].Added() {
+			origins = append(origins, history.Origin{Commit: id, Path: patches[i].Path, Line: line})
+		}
+		var one Share
+		one, err = c.Count(ctx, origins)
+		out.Add(one)
+	}
+	return out, err
+}
+
+// Add adds other lines.
+func (s *Share) Add(o Share) {
+	s.Lines, s.NoSession = s.Lines+o.Lines, s.NoSession+o.NoSession
+	for id, n := range o.Wrote {
+		s.Wrote[id] += n
+	}
+}
