@@ -41,12 +41,19 @@ type Capturer struct {
 	Actor    string   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool     // nobody sits at the keyboard
 	Without  Excluded // what is not captured
+	Private  Private  // what is stored apart
 	From     []string // absolute: where the worktree was before; transcripts made there count, too
 	Progress Progress // nil: nobody looks
 	Stated   Stated   // what an import's source says of code commits; nil: nothing
 	Budget   int64    // how many new bytes of transcripts to read at most, the latest files first; 0: all
 	Round    Round    // how much is in memory at once
 	Ahead    int      // how many commits of the ledgers on this machine, unknown to the cache, are read: beyond, ErrBehind; 0: all
+}
+
+// Private is what is captured, and never sent.
+type Private struct {
+	Ledger   *ledger.Ledger      // of it; nil where there is nothing
+	Sessions []session.NativeRef // these, what they spawned, and what was forked from them
 }
 
 // Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
@@ -295,14 +302,16 @@ func (g *collector) writable() error {
 // store redacts and appends the drafts, then brings the cache to the new tip.
 func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	if len(drafts) > 0 {
-		records, err := g.redacted(ctx, drafts)
+		records, private, err := g.redacted(ctx, drafts)
 		if err != nil {
 			return err
 		}
-		if g.out.Tip, err = g.Ledger.Append(ctx, g.tips[g.Ledger.Ref()], records); err != nil {
+		if err := g.append(ctx, g.Private.Ledger, private); err != nil {
 			return err
 		}
-		g.tips[g.Ledger.Ref()] = g.out.Tip
+		if err := g.append(ctx, g.Ledger, records); err != nil {
+			return err
+		}
 		if g.st.follow(ctx, g.Repo, g.tips) != nil {
 			return nil // the ledger moved on; the next capture reads it again
 		}
@@ -316,20 +325,35 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	return nil
 }
 
-func (g *collector) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
+func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []ledger.Record) (err error) {
+	if len(records) == 0 {
+		return nil
+	}
+	if g.out.Tip, err = to.Append(ctx, g.tips[to.Ref()], records); err == nil {
+		g.tips[to.Ref()] = g.out.Tip
+	}
+	return err
+}
+
+// redacted are what is to be stored, and what of it is private.
+func (g *collector) redacted(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
+	drafts, apart := g.partPrivate(drafts)
 	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.count(drafts[i], r) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var records []ledger.Record
 	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
 	for i, d := range drafts {
 		if d.Checkpoint != nil && d.Checkpoint.TS.After(when) {
 			when = d.Checkpoint.TS
 		}
-		records = append(records, ledger.Record{Entry: entries[i], TS: when})
+		to := &records
+		if apart[i] {
+			to = &private
+		}
+		*to = append(*to, ledger.Record{Entry: entries[i], TS: when})
 	}
-	return records, nil
+	return records, private, nil
 }
 
 // redactAll redacts entries that are stored together, and tells of each what was replaced. What a later one calls a secret is taken out of

@@ -47,6 +47,8 @@ type collector struct {
 	done   []*reading
 	out    Outcome
 
+	privateKin []session.NativeRef // sessions that private ones are known to have begun
+
 	edits    *edits
 	mine     map[string]bool               // addresses of this user, as an import finds them
 	news     time.Time                     // since when a commit may hold an edit that was not known
@@ -300,6 +302,9 @@ func (g *collector) take(ctx context.Context, r *reading, strays bool) error {
 			continue
 		}
 		s.Source = r.agent
+		if g.Private.has(r.agent, s.ParentNative) || g.Private.has(r.agent, s.ForkNative) {
+			g.privateKin = append(g.privateKin, session.NativeRef{Source: r.agent, NativeID: s.NativeID})
+		}
 		if s.ActorType = g.actor(s.ActorType); s.ActorType == session.ActorAgent {
 			s.AgentID = cmp.Or(s.AgentID, s.Agent)
 		}

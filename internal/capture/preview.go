@@ -24,6 +24,7 @@ type Part struct {
 	ID, Source, Title string // as they would be stored, or are
 	NativeID          string
 	Continues         bool // the ledger holds its beginning
+	Private           bool
 	Turns, ToolCalls  int
 }
 
@@ -64,6 +65,7 @@ func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Previe
 	if err != nil {
 		return Preview{}, err
 	}
+	private := g.privateIDs()
 	for _, clean := range all {
 		parts, err := segment.Encode(clean)
 		if err != nil {
@@ -77,7 +79,7 @@ func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Previe
 			out.Files += len(e.Checkpoint.Files)
 		}
 		for _, s := range e.Sessions {
-			p := Part{ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls)}
+			p := Part{ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls), Private: private[s.ID]}
 			if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k != nil {
 				p.Continues, p.Title = true, cmp.Or(s.Title, k.Title)
 			}

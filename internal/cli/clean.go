@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,8 @@ Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all
 These stay:
 
   - a skill that was edited or committed, and a .rekal that git tracks
-  - the ledger branch, rekal.pause and rekal.forgot; --ledger removes these, too
+  - the ledger branch and private sessions; --ledger removes these, too
+  - rekal.pause, rekal.forgot and rekal.private; --ledger removes these, too
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
@@ -150,7 +152,11 @@ func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Works
 			app.tell(`left: the ledger %s ("git rekal clean --ledger" removes it)`, shortRef(h.Ref))
 			continue
 		}
-		if err := w.Repo.DeleteRef(ctx, h.Ref); err != nil {
+		remove := w.Repo.DeleteRef
+		if h.Private {
+			remove = func(context.Context, string) error { return os.RemoveAll(w.PrivateDir()) }
+		}
+		if err := remove(ctx, h.Ref); err != nil {
 			return err
 		}
 		app.tell("removed: the ledger %s (was %s)", shortRef(h.Ref), h.OID)

@@ -74,6 +74,7 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *exportOptions) run(ctx context.Context, app *App) error {
+	app.Public = true
 	switch c.format {
 	case agentTrace:
 		return c.traces(ctx, app)
@@ -121,7 +122,20 @@ func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
+	conf, err := w.Settings()
+	if err != nil {
+		return err
+	}
+	names, err := at.Names(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range records {
+		if r.From != nil && len(conf.Private) > 0 {
+			if _, err := names.Find(r.From.Session); err != nil { // it is of a private session
+				continue
+			}
+		}
 		if err := result.Write(out, recordShape(r)); err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (app *App) commandList(width int) string {
 	for _, group := range [][2]string{
 		{"find", "query, brief"},
 		{"keep", "run, compress, checkpoint, import, export"},
-		{"hide", "purge, restore, scrub, forget, pause, resume"},
+		{"hide", "purge, restore, private, scrub, forget, pause, resume"},
 		{"share", "push"},
 		{"set up", "clean, index, mcp, lsp, completion, help, version"},
 	} {
@@ -241,6 +241,9 @@ A time in which this clone captured nothing, as FROM/TO. "pause" and "resume" wr
 
 rekal.forgot::
 A session that this clone does not capture again, as AGENT/ID. "forget" writes it. Repeatable.
+
+rekal.private::
+A session that is never sent, as AGENT/ID. "private" writes it. Repeatable.
 
 rekal.records::
 Whether records of what commands print are kept. Default true.

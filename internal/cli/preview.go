@@ -53,7 +53,7 @@ func previewOf(p capture.Preview) result.Preview {
 		Bytes: p.Bytes, Skipped: p.Skipped, Store: []result.PreviewSession{}, Redacted: map[string]int{}, Findings: []result.Finding{},
 	}
 	for _, s := range p.Parts {
-		out.Store = append(out.Store, result.PreviewSession{ID: s.ID, Source: s.Source, Title: s.Title, Goes: s.Continues, Turns: s.Turns, Tools: s.ToolCalls})
+		out.Store = append(out.Store, result.PreviewSession{ID: s.ID, Source: s.Source, Title: s.Title, Goes: s.Continues, Turns: s.Turns, Tools: s.ToolCalls, Private: s.Private})
 	}
 	for _, f := range p.Findings {
 		out.Redacted[f.Rule]++
@@ -113,6 +113,9 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 		note := ""
 		if p.Continues {
 			note = ", goes on"
+		}
+		if p.Private {
+			note += ", private"
 		}
 		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), session.Count(p.Turns, "turn"), session.Count(p.ToolCalls, "tool call"), note)
 	}

@@ -98,6 +98,7 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 	if c.raw {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
+	app.Public = c.md
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		told, err := at.Story(ctx, c.what)
 		if err != nil {

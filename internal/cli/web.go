@@ -71,6 +71,7 @@ func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *webOptions) run(ctx context.Context, app *App) error {
+	app.Public = c.export != ""
 	w, site, err := c.open(ctx, app)
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ type Config struct {
 	Ignore  []string         // rekal.ignore: globs of refs and addresses of ledgers that are not read
 	Pauses  []Pause          // rekal.pause: when this clone captured nothing
 	Agents  []string         // rekal.agent: programs that list and print sessions, git-rekal-agent-NAME
+	Private []string         // rekal.private: sessions that are never sent, as "agent/ID"
 	Forgot  []string         // rekal.forgot: sessions that are not captured again, as "agent/ID"
 	Faults  []*Fault         // values of these that say nothing sensible, and do not count
 
@@ -156,7 +157,8 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.several(all, env, "ignore", c.ignore)
 	c.several(all, nil, "agent", c.agent)
 	c.several(all, nil, "pause", c.pause)
-	c.several(all, nil, "forgot", c.forget)
+	c.several(all, nil, "forgot", func(v string) string { return takeSession(v, &c.Forgot) })
+	c.several(all, nil, "private", func(v string) string { return takeSession(v, &c.Private) })
 	return c, err
 }
 

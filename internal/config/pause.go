@@ -65,12 +65,12 @@ func (c *Config) pause(v string) (wrong string) {
 	return ""
 }
 
-// forget takes a session's name.
-func (c *Config) forget(v string) (wrong string) {
+// takeSession takes a session's name.
+func takeSession(v string, into *[]string) (wrong string) {
 	if source, id, ok := strings.Cut(v, "/"); !ok || source == "" || id == "" {
 		return "is no session, AGENT/ID"
 	}
-	c.Forgot = append(c.Forgot, v)
+	*into = append(*into, v)
 	return ""
 }
 

@@ -22,7 +22,7 @@ func TestPause(t *testing.T) {
 		}
 	}
 	for v, ok := range map[string]bool{"claude-code/a/b": true, "claude-code": false, "/a": false, "claude-code/": false} {
-		if c := (Config{}); (c.forget(v) == "") != ok {
+		if c := (Config{}); (takeSession(v, &c.Forgot) == "") != ok {
 			t.Errorf("%q: taken %v", v, !ok)
 		}
 	}

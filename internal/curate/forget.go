@@ -110,7 +110,7 @@ func toForget(ctx context.Context, a workspace.Author, ids []string) (targets []
 // Admit lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
 // that there were.
 func Admit(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
-	for _, key := range []string{pauseKey, forgotKey} {
+	for _, key := range []string{pauseKey, forgotKey, privateKey} {
 		was, err := w.Repo.UnsetConfig(ctx, key)
 		if err != nil {
 			return keys, err

@@ -82,6 +82,16 @@ func PurgedIDs(ctx context.Context, q Querier) ([]string, error) {
 	return readTexts(query(ctx, q, `SELECT id FROM purged ORDER BY id`))
 }
 
+// PrivateIDs reads the sessions of which something is in a private ledger, in order.
+func PrivateIDs(ctx context.Context, q Querier) ([]string, error) {
+	return readTexts(query(ctx, q, `SELECT id FROM private ORDER BY id`))
+}
+
+// AddPrivate adds sessions to them.
+func (t *Tx) AddPrivate(ctx context.Context, ids []string) error {
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO private", ids, func(id *string) []any { return places(id) })
+}
+
 // SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return places(id) }))

@@ -51,6 +51,8 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 			return fmt.Errorf("doctor: %w", ctx.Err())
 		}
 		switch ok := s.health(h, health, err, leaks); {
+		case ok && h.Private:
+			s.report("ledger", Well, "", "private: %s, %s, never sent, nothing to redact", session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
 		case ok && h.Ref == s.own:
 			s.report("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
 		case ok:

@@ -63,6 +63,7 @@ type Repo struct {
 	dir      string
 	env      []string
 	sign     func(ctx context.Context, payload []byte) ([]byte, error) // see SignWith
+	beside   *Repo                                                     // see ReadBeside; nil: none
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
@@ -93,6 +94,23 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 	}
 	r.Free()
 	return OpenBare(ctx, dir)
+}
+
+// InitBeside makes a bare repository in a folder that does not exist, with object IDs as this one has them, for its user alone.
+func (r *Repo) InitBeside(dir string) error {
+	made, err := git2.InitRepository(dir, true)
+	if err == nil {
+		made.Free()
+		err = os.Chmod(dir, 0o700)
+	}
+	if err == nil && r.hash.Size == sha256Names.Size {
+		text := "[core]\n\tbare = true\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
+		err = os.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("git: make %q: %w", dir, err)
+	}
+	return nil
 }
 
 // OpenBare opens a repository of ours by its name, as safe.bareRepository asks for.
@@ -185,6 +203,9 @@ func cleanPath(path string) string {
 
 // Close releases the repository.
 func (r *Repo) Close() {
+	if r.beside != nil {
+		r.beside.Close()
+	}
 	r.store.close()
 	r.git.close()
 	r.r.Free()

@@ -124,7 +124,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 
 func (c Call) capture(ctx context.Context, w *workspace.Workspace, author workspace.Author, via, input string) error {
 	for _, fault := range author.Config.Faults {
-		if slices.Contains([]string{"rekal.exclude", "rekal.pause", "rekal.forgot"}, fault.Key) {
+		if slices.Contains([]string{"rekal.exclude", "rekal.pause", "rekal.forgot", "rekal.private"}, fault.Key) {
 			return fault // what the user wants left out would be stored
 		}
 		w.Warn(fmt.Errorf("%w: go on without it", fault))

@@ -63,6 +63,15 @@ func Own(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
 	return &Ledger{repo: repo, ref: ref, who: who, rand: ulid.Monotonic(rand, 0)}, nil
 }
 
+// Private opens the ledger of what an identity sends nobody, in a repository of its own.
+func Private(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
+	l, err := Own(repo, who, rand)
+	if err == nil {
+		l.ref = privatePrefix + strings.TrimPrefix(l.ref, localPrefix)
+	}
+	return l, err
+}
+
 // Ref is the full name of the ledger's branch.
 func (l *Ledger) Ref() string { return l.ref }
 
@@ -217,7 +226,12 @@ func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 	if err != nil {
 		return "", fmt.Errorf("ledger: %w", err)
 	}
-	name, err := l.name(rec.TS)
+	return l.writeParts(parent, parts, rec.TS, rec.Entry.Entry().Subject, l.who)
+}
+
+// writeParts adds a commit with the segments of one entry.
+func (l *Ledger) writeParts(parent git.OID, parts [][]byte, ts time.Time, subject string, who git.Signature) (git.OID, error) {
+	name, err := l.name(ts)
 	if err != nil {
 		return "", err
 	}
@@ -230,7 +244,7 @@ func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 		return "", fmt.Errorf("ledger: %w", err)
 	}
 	id, err := l.repo.WriteCommit(git.Draft{
-		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Entry.Entry().Subject + "\n", Author: l.who, Signed: true,
+		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: subject + "\n", Author: who, Signed: true,
 	})
 	if err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)

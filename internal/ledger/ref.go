@@ -16,6 +16,8 @@ import (
 const (
 	localPrefix  = "refs/heads/rekal/"
 	remotePrefix = "refs/rekal/"
+	// privatePrefix is that of ledgers in a repository of their own, which is only read beside this one: see git.Repo.ReadBeside.
+	privatePrefix = "refs/rekal-private/"
 )
 
 // maxBranch is how long the last part of a ref may be, in bytes: file systems take 255, and git puts
@@ -104,8 +106,10 @@ func IsLedger(ref string) bool { return strings.HasPrefix(ref, localPrefix) }
 type Head struct {
 	Ref    string
 	Email  string
-	Remote string // "" for a local branch
+	Remote string // "" for a ledger of this clone
 	OID    git.OID
+
+	Private bool // it is never sent
 }
 
 // Heads lists every ledger that the repository holds, local ones first, each group in
@@ -126,10 +130,18 @@ func listHeads(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("ledger: %w", err)
 	}
-	for _, ref := range slices.Sorted(maps.Keys(refs)) { // refs/heads/… before refs/rekal/…
+	private, err := repo.RefsBeside(privatePrefix + "*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("ledger: private: %w", err)
+	}
+	maps.Copy(refs, private)
+	for _, ref := range slices.Sorted(maps.Keys(refs)) { // refs/heads/… before refs/rekal…
 		h := Head{Ref: ref, OID: refs[ref]}
 		rest, local := strings.CutPrefix(ref, localPrefix)
 		if !local {
+			rest, h.Private = strings.CutPrefix(ref, privatePrefix)
+		}
+		if !local && !h.Private {
 			rest = strings.TrimPrefix(ref, remotePrefix)
 			// An escaped address holds no slash, but a remote's name may.
 			cut := max(strings.LastIndexByte(rest, '/'), 0)

@@ -129,7 +129,7 @@ func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Seg
 
 // storeAgain writes an entry from which something was taken out; nothing where it says nothing any more.
 func (w *rewriter) storeAgain(c Commit, e session.Entry) ([]Segment, error) {
-	if !hasRecords(e) {
+	if !e.Holds() {
 		return nil, nil
 	}
 	parts, err := segment.EncodeAgain(e)
@@ -140,12 +140,6 @@ func (w *rewriter) storeAgain(c Commit, e session.Entry) ([]Segment, error) {
 		return nil, fmt.Errorf("ledger: scrub: commit %.12s: %w", c.OID, err)
 	}
 	return w.write(c, parts)
-}
-
-// hasRecords reports whether an entry holds anything.
-func hasRecords(e session.Entry) bool {
-	return e.Checkpoint != nil ||
-		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+len(e.Scrubs)+len(e.Removals) > 0
 }
 
 // taken is what removals found in one entry, and took out.

@@ -60,6 +60,7 @@ type Scrub struct {
 	Redactor *redact.Redactor // of Retell
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
+	Unsent   bool             // with Forget: what a remote is known to hold stays
 	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to every entry,
 	// and one in which it takes something out changes, too. nil: only Targets count.
 	Retell func(e *session.Entry) int
@@ -114,6 +115,11 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if w.now, err = w.scrubTime(tip); err != nil {
 		return Scrubbed{}, err
 	}
+	if s.Unsent {
+		if w.sent, err = l.sentSegments(ctx); err != nil {
+			return Scrubbed{}, err
+		}
+	}
 	rewrite := rewriter{repo: l.repo}
 	rewrite.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
 		if s.Retell != nil {
@@ -162,6 +168,7 @@ type scrubber struct {
 	turns    map[string]int  // how many turns the ledger holds of a session
 	sessions map[string]bool // of which something is taken out
 	kin      map[string]bool
+	sent     map[string]bool // segments that stay, by their paths
 }
 
 // scrubTime is when the scrub happens: now, or behind the last segment of a ledger whose clock was ahead.
@@ -177,6 +184,9 @@ func (w *scrubber) scrubTime(tip git.OID) (time.Time, error) {
 // remove takes the targets out of an entry.
 func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
 	w.observe(*e)
+	if len(c.Segments) > 0 && w.sent[c.Segments[0].Path] {
+		return nil, false, nil
+	}
 	for i, t := range w.Targets {
 		r, ok := t.removal(c, w.now)
 		if !ok {
@@ -250,7 +260,7 @@ func (w *scrubber) missingTarget() error {
 // redactAgain has an entry say what Retell and the redactor make of it.
 func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
 	w.observe(*e)
-	if !hasRecords(*e) {
+	if !e.Holds() {
 		return nil, false, nil
 	}
 	subject := e.Subject

@@ -48,10 +48,17 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 	if err := b.load(ctx, entries); err != nil {
 		return err
 	}
+	var private []string
 	for _, e := range entries {
 		if err := b.addEntry(ctx, e); err != nil {
 			return err
 		}
+		if e.private {
+			private = append(private, e.items()...)
+		}
+	}
+	if err := b.tx.AddPrivate(ctx, private); err != nil {
+		return err
 	}
 	return b.flush(ctx)
 }

@@ -63,6 +63,9 @@ func (m *Materializer) pastIn(name string) *Materializer {
 	return &past
 }
 
+// Apart is a Materializer of today's tables, in a place of their own, for a repository that is read without its private sessions.
+func (m *Materializer) Apart() *Materializer { return m.pastIn("public") }
+
 // Folder is a Materializer of the tables of a ledger that lies in a folder, and of nothing else.
 // What it says is kept, beside the tables, in a repository of its own.
 func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materializer, error) {
@@ -258,10 +261,8 @@ func (m *Materializer) folder(ctx context.Context) (*lock.Lock, error) {
 }
 
 func (m *Materializer) mkdir() error {
-	for _, dir := range []string{filepath.Dir(m.Dir), m.Dir} {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("materialize: %w", err)
-		}
+	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
+		return fmt.Errorf("materialize: %w", err)
 	}
 	return nil
 }

@@ -96,16 +96,17 @@ func (c cursor) current(heads []ledger.Head) bool {
 // commit is one ledger commit to apply, with its author.
 type commit struct {
 	ledger.Commit
-	email string
-	bytes uint64 // of the segments
-	late  bool   // it is later than the moment: only what it imports counts
+	email   string
+	private bool
+	bytes   uint64 // of the segments
+	late    bool   // it is later than the moment: only what it imports counts
 	// key orders all commits of all ledgers: by the name of the first segment, which begins with
 	// its time, then by the commit itself.
 	key string
 }
 
 func newCommit(c ledger.Commit, h ledger.Head) commit {
-	out := commit{Commit: c, email: h.Email}
+	out := commit{Commit: c, email: h.Email, private: h.Private}
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")

@@ -134,7 +134,9 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 
 // recallGroup asks the repositories that the user grouped with this one, as the configuration is now.
 func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in recallInput) (string, error) {
-	g, err := group.Open(ctx, t.Process, group.Which{})
+	process := t.Process
+	process.Public = true // what is private in one repository is not for an agent in another
+	g, err := group.Open(ctx, process, group.Which{})
 	if err != nil {
 		return "", err
 	}

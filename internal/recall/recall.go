@@ -128,7 +128,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
-	return out, err
+	return out, cmp.Or(err, markPrivate(ctx, index, out.Results))
 }
 
 // limited are the hits that are shown whole, and what is only mentioned of the others.
@@ -167,6 +167,14 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
 		hits[i].Purged = inOrderedList(purged, h.ID)
+	}
+	return err
+}
+
+func markPrivate(ctx context.Context, index *db.DB, hits []result.Hit) error {
+	private, err := db.PrivateIDs(ctx, index)
+	for i, h := range hits {
+		hits[i].Private = inOrderedList(private, h.ID)
 	}
 	return err
 }

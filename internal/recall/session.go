@@ -103,6 +103,11 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 		return result.Session{}, err
 	}
 	out := describe(row)
+	private, err := db.PrivateIDs(ctx, index)
+	if err != nil {
+		return out, err
+	}
+	out.Private = inOrderedList(private, id)
 	if out.Children, err = index.Children(ctx, id); err != nil {
 		return out, err
 	}

@@ -169,8 +169,9 @@ type Hit struct {
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
 	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
-	Stale      []File   `json:"-"`                // of a session, for people: files of the passage that changed since, or are gone
-	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
+	Stale      []File   `json:"-"`                 // of a session, for people: files of the passage that changed since, or are gone
+	Purged     bool     `json:"purged,omitempty"`  // only where purged ones were asked for
+	Private    bool     `json:"private,omitempty"` // it is never sent, or the rest of it is not
 
 	// Of a record, whose snippet is what mattered of the output:
 	Session     string `json:"session,omitempty"`     // in which an agent ran the command; with Turn and Source
@@ -242,8 +243,9 @@ type Session struct {
 	Children   []string `json:"children,omitempty"`
 	Turns      int      `json:"turns"`
 	ToolCalls  int      `json:"tool_calls"`
-	Page       []Turn   `json:"page"`           // turns from --offset on
-	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
+	Private    bool     `json:"private,omitempty"` // as of a Hit
+	Page       []Turn   `json:"page"`              // turns from --offset on
+	Next       *int     `json:"next,omitempty"`    // the --offset of what follows; absent at the end
 
 	// With --full:
 	Freshness  string     `json:"freshness,omitempty"`
@@ -351,6 +353,7 @@ type LogSession struct {
 	Tools      int    `json:"tool_calls"`
 	Tie        string `json:"tie,omitempty"` // as of a Hit; none where the checkpoint is of no commit that was made then
 	Inferred   bool   `json:"inferred,omitempty"`
+	Private    bool   `json:"private,omitempty"` // as of a Hit
 }
 
 // Preview is the answer of `git rekal checkpoint --dry-run --json`.
@@ -377,6 +380,8 @@ type PreviewSession struct {
 	Goes   bool   `json:"continues,omitempty"` // the ledger holds its beginning
 	Turns  int    `json:"turns"`
 	Tools  int    `json:"tool_calls"`
+
+	Private bool `json:"private,omitempty"` // as of a Hit
 }
 
 // Finding is a place that redaction takes out, or would: it never holds what stood there.

@@ -95,9 +95,10 @@ type StorySession struct {
 	Parent     string   `json:"parent,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`
 	LastTurnAt string   `json:"last_turn_at,omitempty"`
-	Turns      int      `json:"turns"`            // in all
-	ToolCalls  int      `json:"tool_calls"`       // in all
-	Tokens     *Tokens  `json:"tokens,omitempty"` // in all; absent where its transcript counts none
+	Turns      int      `json:"turns"`             // in all
+	ToolCalls  int      `json:"tool_calls"`        // in all
+	Tokens     *Tokens  `json:"tokens,omitempty"`  // in all; absent where its transcript counts none
+	Private    bool     `json:"private,omitempty"` // as of a Hit
 	Part       bool     `json:"part,omitempty"`
 	Purpose    string   `json:"purpose,omitempty"` // what its first prompt is for: of a plan, what stands under "Context" or "Why"
 	Said       []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits

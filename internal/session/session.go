@@ -251,6 +251,47 @@ type Entry struct {
 	Unknown int    // records of it that say something which this version does not know: written again, it would be lost
 }
 
+// Split parts what an entry says of some sessions from the rest. Each part has the checkpoint, with its own links, where that ties something
+// or nothing was parted from it.
+func (e Entry) Split(apart func(id string) bool) (rest, those Entry) {
+	rest = e
+	rest.Sessions, those.Sessions = split(e.Sessions, func(s Session) bool { return apart(s.ID) })
+	rest.Purges, those.Purges = split(e.Purges, func(m Mark) bool { return apart(m.ID) })
+	rest.Restores, those.Restores = split(e.Restores, func(m Mark) bool { return apart(m.ID) })
+	rest.Wrote, those.Wrote = split(e.Wrote, func(w Wrote) bool { return apart(w.Session) })
+	if e.Checkpoint == nil {
+		return rest, those
+	}
+	links, parted := split(e.Checkpoint.Links, func(l Link) bool { return apart(l.Session) })
+	if len(those.Sessions)+len(those.Wrote)+len(parted) == 0 {
+		return rest, those
+	}
+	here, there := *e.Checkpoint, *e.Checkpoint
+	here.Links, there.Links = links, parted
+	rest.Checkpoint, those.Checkpoint = &here, &there
+	if len(rest.Sessions)+len(rest.Wrote)+len(links) == 0 {
+		rest.Checkpoint = nil
+	}
+	return rest, those
+}
+
+func split[T any](list []T, apart func(T) bool) (rest, those []T) {
+	for _, v := range list {
+		if apart(v) {
+			those = append(those, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	return rest, those
+}
+
+// Holds reports whether an entry says anything that a segment keeps.
+func (e Entry) Holds() bool {
+	return e.Checkpoint != nil ||
+		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+len(e.Scrubs)+len(e.Removals) > 0
+}
+
 // MaxPath is the longest path that is kept, in bytes: Linux's PATH_MAX.
 const MaxPath = 4096
 

@@ -45,12 +45,13 @@ type AsOf struct {
 
 // teller is one Read under way.
 type teller struct {
-	asOf   AsOf
-	index  *db.DB
-	repo   *git.Repo
-	names  session.Names
-	purged []string
-	out    result.Story
+	asOf    AsOf
+	index   *db.DB
+	repo    *git.Repo
+	names   session.Names
+	purged  []string
+	private []string
+	out     result.Story
 }
 
 // Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
@@ -68,6 +69,9 @@ func (t *teller) loadIDs(ctx context.Context) (err error) {
 	t.names, err = t.index.Names(ctx)
 	if err == nil {
 		var purged []string
+		if t.private, err = db.PrivateIDs(ctx, t.index); err != nil {
+			return err
+		}
 		purged, err = db.PurgedIDs(ctx, t.index)
 		t.purged = append(purged, t.purged...)
 	}
@@ -371,6 +375,7 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		ID: id, Short: t.names.Short(id), Title: session.Informative(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
+		Private: slices.Contains(t.private, id),
 	}
 	if out.Tokens, err = t.tokens(ctx, id); err != nil {
 		return out, err

@@ -105,6 +105,9 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		if s.Tie != "" {
 			note = ", " + s.Tie
 		}
+		if s.Private {
+			note += ", private"
+		}
 		p.line("        ", "        ", safef(unstyled, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
 	}
 }

@@ -223,6 +223,9 @@ func remarks(h result.Hit, why bool) []string {
 	if h.Purged {
 		purged = "purged"
 	}
+	if h.Private {
+		purged = strings.TrimPrefix(purged+", private: it is never sent", ", ")
+	}
 	return []string{tie, changed, gone, purged}
 }
 

@@ -13,7 +13,7 @@ import (
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
 	p.line("", "  ", safe(bold, cmp.Or(s.Title, "(no title)")))
-	p.line("", "  ", p.parts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), agentAndModel(s.Source, s.Model), s.Branch)...)
+	p.line("", "  ", p.parts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), agentAndModel(s.Source, s.Model), s.Branch, privateMark(s.Private))...)
 	p.line("", "  ", p.parts(unstyled, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
 	rest := p.tools(s.Tools, -1)
 	for _, t := range s.Page {
@@ -26,6 +26,14 @@ func Session(look Look, s result.Session) string {
 		p.line("", "  ", unbroken(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID), *s.Next)), span{text: " reads on"})
 	}
 	return p.String()
+}
+
+// privateMark says that a session is private; "" where it is not.
+func privateMark(is bool) string {
+	if is {
+		return "private"
+	}
+	return ""
 }
 
 // relatives are the sessions next to this one, where --full does not list them.

@@ -141,7 +141,11 @@ func (p *storyPage) session(s result.StorySession) {
 	p.sentence(yellow, "session "+s.ID)
 	p.fact("Title", cmp.Or(s.Title, "(no title)"))
 	p.fact("Author", p.author(s.Author, s.Actor))
-	p.fact("Agent", agentAndModel(s.Source, s.Model)+", "+size(s))
+	agent := agentAndModel(s.Source, s.Model) + ", " + size(s)
+	if s.Private {
+		agent += ", private"
+	}
+	p.fact("Agent", agent)
 	if s.Tokens != nil {
 		p.fact("Tokens", s.Tokens.String())
 	}

@@ -34,9 +34,15 @@ func without(c config.Config) capture.Excluded {
 	for _, p := range c.Pauses {
 		out.Spans = append(out.Spans, capture.Span(p))
 	}
-	for _, name := range c.Forgot {
+	out.Sessions = nativeRefs(c.Forgot)
+	return out
+}
+
+// nativeRefs are sessions that settings name as AGENT/ID.
+func nativeRefs(names []string) (out []session.NativeRef) {
+	for _, name := range names {
 		source, id, _ := strings.Cut(name, "/")
-		out.Sessions = append(out.Sessions, session.NativeRef{Source: source, NativeID: id})
+		out = append(out, session.NativeRef{Source: source, NativeID: id})
 	}
 	return out
 }

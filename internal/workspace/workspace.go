@@ -44,6 +44,8 @@ type Process struct {
 	Now  func() time.Time
 	Rand io.Reader
 	Warn func(error) // one line for the user; never nil
+
+	Public bool // private sessions are left out, as in every other clone
 }
 
 // Getenv looks a variable up; the last one of a name wins.
@@ -69,6 +71,7 @@ type Workspace struct {
 	Process
 	Repo *git.Repo
 
+	private   *git.Repo                     // with private sessions; nil: there are none
 	displaced bool                          // see Displaced
 	settings  func() (config.Config, error) // as they were when somebody first asked
 	expected  string                        // the question that vector is of; see Expect
@@ -90,7 +93,11 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 		tracked, err = repo.InMainHead(rekalDir)
 	}
 	// A HEAD that can't be read is told by those who need it.
-	return &Workspace{Process: p, Repo: repo, displaced: tracked && err == nil, settings: sync.OnceValues(settings)}, nil
+	w := &Workspace{Process: p, Repo: repo, displaced: tracked && err == nil, settings: sync.OnceValues(settings)}
+	if err := w.openPrivate(ctx); err != nil {
+		p.Warn(err)
+	}
+	return w, nil
 }
 
 // Settings are those of the process, as they were when somebody first asked. What is wrong with one of them is told by who is about it;
@@ -201,7 +208,11 @@ func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) 
 
 // Materializer is a Reader that tells warn what it would tell the user, and asks for nothing that init makes.
 func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
-	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
+	m := &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
+	if w.Public && exists(w.PrivateDir()) {
+		m = m.Apart()
+	}
+	return m
 }
 
 // ignored are the ledgers that the user leaves out.
@@ -216,6 +227,8 @@ type Author struct {
 	Ledger *ledger.Ledger
 	Email  string
 	Signer *signature.Signer // nil where nothing is signed
+
+	who git.Signature
 }
 
 // Author asks git who the user is and what is configured, both at once: each is a process
@@ -241,7 +254,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 		signer.Quiet = true
 		w.Repo.SignWith(signer.Sign)
 	}
-	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer}, errors.Join(wrong, err)
+	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who}, errors.Join(wrong, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
@@ -287,7 +300,8 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 			return nil, err
 		}
 	}
-	switch err := w.folder(ctx); {
+	err := w.folder(ctx)
+	switch {
 	case errors.Is(err, ErrNotInitialised):
 		return nil, err
 	case err != nil:
@@ -295,6 +309,11 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	}
 	c := w.Previewer(a)
 	c.Redactor = w.Redactor(a.Config, ToStore)
+	if len(a.Config.Private) > 0 {
+		if c.Private.Ledger, err = w.MakePrivate(ctx, a); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
 }
 
@@ -305,6 +324,7 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: w.Agents(a.Config),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
+		Private: capture.Private{Sessions: nativeRefs(a.Config.Private)},
 	}
 }
 

@@ -1,0 +1,67 @@
+package capture
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// partPrivate parts entries into what may be sent and what is private; apart tells the latter.
+func (g *collector) partPrivate(drafts []session.Entry) (parted []session.Entry, apart []bool) {
+	if len(g.Private.Sessions) == 0 {
+		return drafts, make([]bool, len(drafts))
+	}
+	private := g.privateIDs()
+	for _, d := range drafts {
+		rest, those := d.Split(func(id string) bool { return private[id] })
+		for i, e := range []session.Entry{those, rest} {
+			if e.Holds() {
+				parted, apart = append(parted, e), append(apart, i == 0)
+			}
+		}
+	}
+	return parted, apart
+}
+
+// privateIDs are the private sessions, with all that they spawned and all that was forked from them.
+func (g *collector) privateIDs() map[string]bool {
+	ids := map[string]bool{}
+	for _, n := range slices.Concat(g.Private.Sessions, g.privateKin) {
+		if id := g.idOf(n.Source, n.NativeID); id != "" {
+			ids[id] = true
+		}
+	}
+	for before := -1; before < len(ids); {
+		before = len(ids)
+		for _, k := range g.st.Sessions {
+			if ids[k.Parent] || ids[k.ForkedFrom] {
+				ids[k.ID] = true
+			}
+		}
+		for _, s := range g.fresh {
+			if ids[s.Parent] || ids[s.ForkedFrom] {
+				ids[s.ID] = true
+			}
+		}
+	}
+	return ids
+}
+
+// has reports whether a session is private by its agent's name for it.
+func (p Private) has(source, native string) bool {
+	return native != "" && slices.Contains(p.Sessions, session.NativeRef{Source: source, NativeID: native})
+}
+
+// Named are the sessions whose transcripts are here, and whose agents call them by a name, or by one that begins so.
+func (c *Capturer) Named(ctx context.Context, name string) (out []session.NativeRef, err error) {
+	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
+		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); strings.HasPrefix(f.NativeID, name) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+		return nil
+	})
+	return out, err
+}

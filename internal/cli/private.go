@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+type privateOptions struct {
+	undo bool
+	ids  []string
+}
+
+// newPrivateCmd keeps sessions on this machine: `git rekal private 01KAB3F9`.
+func newPrivateCmd(app *App) *cobra.Command {
+	c := &privateOptions{}
+	cmd := &cobra.Command{
+		Use: "private [--undo] SESSION…", Short: "never send a session",
+		Long: `
+Keeps sessions in this clone, with the sessions that they started or that were forked from them. You find them as before, marked private. Pushes,
+syncs, mirrors, "export", "show --md" and "web --export" leave them out. So do other clones of yours.
+
+They move from the ledger's branch to a repository of their own, .git/rekal/private, which no push names. The branch is rewritten without
+them, so IDs of later checkpoints change. What these sessions say later goes there, too. "git config --get-all rekal.private" names them.
+
+What a remote holds already stays there: "git rekal purge" hides it, "git rekal scrub --pushed" takes its texts out.
+
+SESSION may be the agent's own ID of a session that is not captured yet. --undo moves sessions back, and the next push sends them.`,
+		ValidArgsFunction: app.completes(takesID),
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&c.undo, "undo", false, "make them sessions like others again")
+	return app.runs(cmd, c)
+}
+
+func (c *privateOptions) validate(_ *pflag.FlagSet, args []string) error {
+	if len(args) == 0 {
+		return errors.New("give the ID of a session")
+	}
+	c.ids = args
+	return nil
+}
+
+func (c *privateOptions) run(ctx context.Context, app *App) error {
+	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.move(ctx, app, w, author) })
+}
+
+func (c *privateOptions) move(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+	do, became := curate.KeepPrivate, "private"
+	if c.undo {
+		do, became = curate.MakePublic, "no longer private"
+	}
+	out, err := do(ctx, w, author, c.ids)
+	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
+		return fmt.Errorf(`%s still holds what an earlier scrub took out: run "git rekal sync" first`, strings.Join(pushed.Remotes, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	app.tell("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.Count(len(out.Sessions), "session"), session.Count(out.Turns, "turn"))
+	if out.Sent > 0 {
+		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
+			session.Count(out.Sent, "turn"), strings.Join(c.ids, " ")))
+	}
+	(&scrubOptions{}).tell(app, out.Left, ledger.Scrubbed{})
+	return nil
+}

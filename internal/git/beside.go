@@ -1,0 +1,40 @@
+package git
+
+import "errors"
+
+// ReadBeside has a repository answer for objects that another one holds, which it closes with itself. Each writes to itself alone, and no git
+// process of one knows of the other: so a push of the one reaches nothing of the other.
+func (r *Repo) ReadBeside(other *Repo) {
+	r.beside = other
+	r.store = joined{r.store, other.store}
+}
+
+// RefsBeside is Refs of the repository that is read beside this one.
+func (r *Repo) RefsBeside(globs ...string) (map[string]OID, error) {
+	if r.beside == nil {
+		return nil, nil
+	}
+	return r.beside.Refs(globs...)
+}
+
+// joined is a store with the objects of another one.
+type joined struct {
+	store
+	beside store
+}
+
+func (j joined) header(id OID) (Kind, uint64, error) {
+	kind, size, err := j.store.header(id)
+	if errors.Is(err, ErrNotFound) {
+		return j.beside.header(id)
+	}
+	return kind, size, err
+}
+
+func (j joined) object(id OID) (Kind, []byte, error) {
+	kind, data, err := j.store.object(id)
+	if errors.Is(err, ErrNotFound) {
+		return j.beside.object(id)
+	}
+	return kind, data, err
+}

@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// A session moves from one ledger of its author to another in two steps: CopyFrom, then a Scrub with Forget and Unsent of the first. Whoever
+// is stopped between the two has it in both, and does both again.
+
+// Copied is what CopyFrom found.
+type Copied struct {
+	Sessions map[string]bool // of which something was there to be copied
+	Turns    int
+	Sent     int // turns that were left, because a remote is known to hold them
+}
+
+// CopyFrom appends what another ledger says of some sessions, entry by entry with their dates, and leaves out what remotes are known to hold of
+// that ledger, and what is here already.
+func (l *Ledger) CopyFrom(ctx context.Context, from *Ledger, is func(id string) bool) (out Copied, err error) {
+	for range tries {
+		if out, err = l.copyFrom(ctx, from, is); !errors.Is(err, git.ErrMoved) {
+			return out, err
+		}
+	}
+	return out, fmt.Errorf("ledger: %s: %w", l.ref, err)
+}
+
+func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) bool) (Copied, error) {
+	out := Copied{Sessions: map[string]bool{}}
+	sent, err := from.sentSegments(ctx)
+	if err != nil {
+		return out, err
+	}
+	commits, err := from.all(ctx)
+	if err != nil {
+		return out, err
+	}
+	tip, held, err := l.heldBlobs(ctx)
+	if err != nil {
+		return out, err
+	}
+	next, err := l.base(tip)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range commits {
+		e, err := readEntry(from.repo, c.Segments)
+		if err != nil {
+			return out, err
+		}
+		if commit, err := from.repo.Commit(c.OID); err == nil {
+			e.Subject = commit.Subject()
+		}
+		found := map[string]bool{}
+		_, those := e.Split(func(id string) bool {
+			if is(id) {
+				found[id] = true
+			}
+			return found[id]
+		})
+		if those.Subject = e.Subject; !those.Holds() {
+			continue
+		}
+		turns := 0
+		for _, s := range those.Sessions {
+			turns += len(s.Turns)
+		}
+		if sent[c.Segments[0].Path] {
+			out.Sent += turns
+			continue
+		}
+		out.Turns += turns
+		maps.Copy(out.Sessions, found)
+		if next, err = l.copyEntry(next, c, those, held); err != nil {
+			return out, err
+		}
+	}
+	if next == tip {
+		return out, nil
+	}
+	return out, l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: copy")
+}
+
+// copyEntry adds an entry of another ledger's commit, unless its first segment is held already.
+func (l *Ledger) copyEntry(next git.OID, c Commit, e session.Entry, held map[git.OID]bool) (git.OID, error) {
+	parts, err := segment.EncodeAgain(e)
+	if errors.Is(err, segment.ErrUnknown) {
+		err = &LaterError{e.Needs}
+	}
+	if err != nil {
+		return "", fmt.Errorf("ledger: copy commit %.12s: %w", c.OID, err)
+	}
+	id, err := l.repo.WriteBlob(parts[0])
+	if err != nil || held[id] {
+		return next, err
+	}
+	who := l.who
+	who.When = c.When
+	return l.writeParts(next, parts, c.Segments[0].Time(), e.Subject, who)
+}
+
+// heldBlobs are the segments of a ledger, and its tip.
+func (l *Ledger) heldBlobs(ctx context.Context) (tip git.OID, held map[git.OID]bool, err error) {
+	if tip, err = l.Check(); err != nil {
+		return "", nil, err
+	}
+	commits, err := l.all(ctx)
+	held = map[git.OID]bool{}
+	for _, c := range commits {
+		for _, s := range c.Segments {
+			held[s.Blob] = true
+		}
+	}
+	return tip, held, err
+}
+
+// all are the commits of a ledger.
+func (l *Ledger) all(ctx context.Context) ([]Commit, error) {
+	tip, err := l.Tip()
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	return Since(ctx, l.repo, tip)
+}
+
+// sentSegments are the paths of the segments that a remote is known to hold.
+func (l *Ledger) sentSegments(ctx context.Context) (map[string]bool, error) {
+	refs, err := l.copyRefs()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, ref := range refs {
+		tip, err := l.repo.Ref(ref)
+		if err != nil {
+			return nil, err
+		}
+		commits, err := Since(ctx, l.repo, tip)
+		if err != nil && !errors.Is(err, ErrFormat) {
+			return nil, err
+		}
+		for _, c := range commits {
+			for _, s := range c.Segments {
+				out[s.Path] = true
+			}
+		}
+	}
+	return out, nil
+}

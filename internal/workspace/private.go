@@ -1,0 +1,67 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+)
+
+// PrivateDir is the repository with the ledger of private sessions. It is one of its own: whatever somebody pushes, clones or bundles of the
+// user's repository reaches nothing of it.
+func (w *Workspace) PrivateDir() string {
+	return filepath.Join(w.Repo.Layout().CommonDir, "rekal", "private")
+}
+
+// openPrivate has private sessions be read, where there are any.
+func (w *Workspace) openPrivate(ctx context.Context) error {
+	dir := w.PrivateDir()
+	if w.Public || !exists(dir) {
+		return nil
+	}
+	repo, err := git.OpenBare(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("private sessions can't be read: %w", err)
+	}
+	w.private = repo
+	w.Repo.ReadBeside(repo)
+	return nil
+}
+
+// PrivateLedger is that of an author's private sessions; it is nil where there is none.
+func (w *Workspace) PrivateLedger(a Author) (*ledger.Ledger, error) {
+	if w.private == nil {
+		return nil, nil
+	}
+	return ledger.Private(w.private, a.who, w.Rand)
+}
+
+// MakePrivate is PrivateLedger, made where there is none.
+func (w *Workspace) MakePrivate(ctx context.Context, a Author) (*ledger.Ledger, error) {
+	if w.private == nil {
+		dir := w.PrivateDir()
+		made := fmt.Sprintf("%s.%d.new", dir, os.Getpid())
+		err := os.MkdirAll(filepath.Dir(dir), 0o700)
+		if err == nil {
+			err = errors.Join(os.RemoveAll(made), w.Repo.InitBeside(made))
+		}
+		if err == nil {
+			err = os.Rename(made, dir)
+		}
+		if errors.Is(err, fs.ErrExist) { // somebody else was first
+			err = os.RemoveAll(made)
+		}
+		if err == nil {
+			err = w.openPrivate(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make the ledger of private sessions: %w", err)
+		}
+	}
+	return w.PrivateLedger(a)
+}
