@@ -19,6 +19,8 @@ type (
 	Times = recall.Times
 	// WhyRequest asks about lines.
 	WhyRequest = why.Request
+	// Blames keeps what git said of lines.
+	Blames = why.Blames
 	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
 	// Exchange makes the scores of several repositories compare.

@@ -106,7 +106,7 @@ func (c *connection) explain(ctx context.Context, uri string, from, to int) (out
 	err = c.ask(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
 		req := ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", path, from+1, to+1)}
 		if open {
-			req.Unsaved = &text
+			req.Unsaved, req.Blames = &text, &c.blames
 		}
 		answer, err := at.Why(ctx, req)
 		if err == nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 	"github.com/creachadair/jrpc2/handler"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -86,6 +87,7 @@ type connection struct {
 	end    func()        // of the input
 	turn   chan struct{} // held by the question that is asked
 	open   documents
+	blames ask.Blames                            // who holds turn has it
 	client struct{ markdown, shows, hints bool } // what it understands, or wishes
 	down   atomic.Bool                           // it said "shutdown"
 }

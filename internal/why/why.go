@@ -37,6 +37,7 @@ import (
 type Request struct {
 	Target       string  // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
 	Unsaved      *string // what an editor shows of the file instead of what is saved; nil: as it is saved. Not together with Checkpoint
+	Blames       *Blames // of Unsaved; nil: none are kept
 	Limit        int     // 0: all
 	recall.Times         // of the sessions that are results
 
@@ -44,6 +45,9 @@ type Request struct {
 	Tip        git.OID  // as in recall.Request
 	Hidden     []string // as in recall.Request
 }
+
+// Blames keeps what git said of lines; see history.Blames.
+type Blames = history.Blames
 
 // ErrNoFile is a path at which no file is.
 var ErrNoFile = errors.New("no such file")
@@ -75,7 +79,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 			return out, fmt.Errorf("why: the code commit of --checkpoint %q is not here", req.Checkpoint)
 		}
 	}
-	t, err := blame(ctx, repo, commit, req.Target, req.Unsaved)
+	t, err := blame(ctx, repo, commit, req)
 	if err != nil {
 		return out, err
 	}
@@ -109,7 +113,8 @@ type target struct {
 }
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
-func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, unsaved *string) (target, error) {
+func blame(ctx context.Context, repo *git.Repo, commit git.OID, req Request) (target, error) {
+	text := req.Target
 	fail := func(err error) (target, error) {
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
@@ -124,8 +129,8 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string, uns
 		return fail(errors.New("no file inside of this repository"))
 	}
 	lines := func(file string) (history.Blame, error) {
-		if unsaved != nil {
-			return history.BlameUnsaved(ctx, repo, file, *unsaved, from, to)
+		if req.Unsaved != nil {
+			return history.BlameUnsaved(ctx, repo, file, *req.Unsaved, from, to, req.Blames)
 		}
 		return history.BlameFile(ctx, repo, commit, file, from, to)
 	}

@@ -69,15 +69,16 @@ type Blame struct {
 // ErrNotFound, ErrBinary, ErrTooLarge or a RangeError for a file that can't be asked, and
 // ErrTooLong for one that changed too often.
 func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, from, to int) (Blame, error) {
-	return blameText(ctx, r, commit, file, nil, from, to)
+	return blameText(ctx, r, commit, file, nil, from, to, nil)
 }
 
-// BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become.
-func BlameUnsaved(ctx context.Context, r *git.Repo, file, text string, from, to int) (Blame, error) {
-	return blameText(ctx, r, "", file, []byte(text), from, to)
+// BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become. What keep has of it is not asked
+// for again; it may be nil.
+func BlameUnsaved(ctx context.Context, r *git.Repo, file, text string, from, to int, keep *Blames) (Blame, error) {
+	return blameText(ctx, r, "", file, []byte(text), from, to, keep)
 }
 
-func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, unsaved []byte, from, to int) (Blame, error) {
+func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, unsaved []byte, from, to int, keep *Blames) (Blame, error) {
 	c, err := worktree.Open(r, commit)
 	if err != nil {
 		return Blame{}, err
@@ -111,7 +112,13 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	if err != nil {
 		return Blame{}, err
 	}
-	origins, err := runBlame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
+	var key blameKey
+	if keep != nil {
+		key = newBlameKey(r, c.Commit(), file, now, options)
+	}
+	origins, err := keep.origins(key, from, to, len(text), func(from, to int) (map[int]Origin, error) {
+		return runBlame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
+	})
 	if errors.Is(err, git.ErrNotFound) { // it was never added
 		return out, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,5 +271,64 @@ func TestBlameRefuses(t *testing.T) {
 		if !errors.As(err, &short) || short.Lines != lines {
 			t.Errorf("%s: %v, want a RangeError of %d lines", file, err, lines)
 		}
+	}
+}
+
+// What is kept of a file says what git says, whatever changes between two questions; and it is kept: git is not asked for a text that was asked
+// about twice.
+func TestBlamesAreKept(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	lines := make([]string, 2500)
+	write := func() { p.Write("r/f", strings.Join(lines, "\n")+"\n") }
+	for i := range lines {
+		lines[i] = fmt.Sprint("line ", i)
+	}
+	write()
+	p.Add("r", "first")
+	repo := p.Open("r")
+	var keep history.Blames
+	ask := func(n int) history.Origin {
+		t.Helper()
+		text := strings.Join(lines, "\n") + "\n"
+		kept, err := history.BlameUnsaved(t.Context(), repo, "f", text, n, n, &keep)
+		plain, err2 := history.BlameUnsaved(t.Context(), repo, "f", text, n, n, nil)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		harness.Equal(t, fmt.Sprint("line ", n), plain, kept)
+		return kept.Origins[0]
+	}
+	for _, step := range []func(){
+		func() {},
+		func() { lines[9] = "typed" },
+		func() { write(); p.Add("r", "second") },
+		func() { lines[9] = "  typed"; write(); p.Add("r", "third") },
+		func() { p.Git("r", "commit", "--amend", "-qm", "fourth") },
+		func() {
+			p.Write("r/.git/ignored", string(repos.Must(repo.Head())(t).OID)+"\n")
+			p.Git("r", "config", "blame.ignoreRevsFile", ".git/ignored")
+			repo = p.Open("r")
+		},
+	} {
+		step()
+		for _, n := range []int{1, 10, 11, 2000, 2001, 2500} {
+			ask(n)
+			ask(n)
+		}
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	before := ask(10)
+	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' blame '*) exit 1 ;; esac\nexec %s \"$@\"\n", repos.Must(exec.LookPath("git"))(t)))
+	if err := os.Chmod(p.At("bin/git"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", p.At("bin"))
+	if _, err := history.BlameUnsaved(t.Context(), repo, "f", text, 10, 10, nil); err == nil {
+		t.Error("this git blames")
+	}
+	got, err := history.BlameUnsaved(t.Context(), repo, "f", text, 10, 10, &keep)
+	if err != nil || got.Origins[0] != before {
+		t.Errorf("without git: %+v, %v, want %+v", got.Origins, err, before)
 	}
 }
