@@ -15,6 +15,9 @@ import (
 // Droid reads the sessions of Factory's Droid, version 0.225:
 //
 //	~/.factory/sessions/<folder>/<session ID>.jsonl
+//	~/.factory/sessions/<folder>/<session ID>.settings.json   what the whole session took
+//
+// A subagent's session has a file of its own, which names the one that called it.
 type Droid struct{}
 
 // Name is the source of the sessions.
@@ -34,11 +37,25 @@ func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // droidDecoder is one call of Decode.
-type droidDecoder struct{ decoder }
+type droidDecoder struct {
+	decoder
+	settings gjson.Result
+}
+
+// droidCounts are those of a session, as one request that grows.
+//
+//nolint:gochecknoglobals // a table
+var droidCounts = counts{
+	input: "inputTokens", output: "outputTokens", thought: "thinkingTokens", read: "cacheReadTokens", written: "cacheCreationTokens",
+}
 
 // Decode reads the records of one session.
 func (a Droid) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := droidDecoder{newFileDecoder(a.Name(), opt)}
+	d := droidDecoder{decoder: newFileDecoder(a.Name(), opt)}
+	if stem, ok := strings.CutSuffix(opt.File.Path, ".jsonl"); ok {
+		raw, _ := readBounded(stem+".settings.json", maxDocument) // where there is none, nothing is counted
+		d.settings = gjson.ParseBytes(raw)
+	}
 	return d.readObjects(ctx, r, d.record)
 }
 
@@ -51,6 +68,9 @@ func (d *droidDecoder) record(rec gjson.Result) {
 	switch kind {
 	case "session_start":
 		d.enterFolder(d.part, validText(rec.Get("cwd").Str))
+		if d.part.ParentNative = ledgerNameOf(rec.Get("callingSessionId")); d.part.ParentNative != "" {
+			d.part.sub = true
+		}
 		if rec.Get("isSessionTitleManuallySet").Bool() {
 			d.part.titleWhole(TitleUser, validText(rec.Get("title").Str))
 		}
@@ -67,6 +87,9 @@ func (d *droidDecoder) message(m gjson.Result) {
 	role := m.Get("role").Str
 	typed := d.blocks(role, m.Get("content"), d.tool, d.result)
 	typed = session.WithoutElement(typed, "system-reminder")
+	if role == "assistant" {
+		d.addUsage(d.part, "session", strings.TrimPrefix(d.settings.Get("model").Str, "custom:"), d.settings.Get("tokenUsage"), droidCounts)
+	}
 	if role == "user" && m.Get("visibility").Str != "llm_only" && strings.TrimSpace(typed) != "" {
 		d.stopWaiting()
 		d.addPrompt(d.part, typed)

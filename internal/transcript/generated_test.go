@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -216,6 +217,7 @@ func TestGeneratedCounts(t *testing.T) {
 				t.Fatal(err, found.Unreadable)
 			}
 			var got counts
+			var usage []session.Usage
 			for _, f := range found.Files {
 				doc := readWith(t, c.agent, transcript.Options{File: f, Roots: roots, Outputs: true})
 				if c.agent.Name() != "cline" { // a branch stands in another file
@@ -225,6 +227,10 @@ func TestGeneratedCounts(t *testing.T) {
 					t.Errorf("%s: skipped %+v", f.Path, doc.Skipped)
 				}
 				for _, s := range doc.Sessions {
+					for _, u := range s.Usage {
+						u.Request = s.NativeID + u.Request
+						usage = append(usage, u)
+					}
 					w := says(s)
 					got.Sessions, got.Prompts, got.Texts, got.Calls = got.Sessions+1, got.Prompts+len(w.Prompts), got.Texts+len(w.Texts), got.Calls+len(w.Calls)
 					got.Edits, got.Outputs = got.Edits+len(s.Edits), got.Outputs+len(s.Outputs)
@@ -242,8 +248,29 @@ func TestGeneratedCounts(t *testing.T) {
 				}
 			}
 			harness.Equal(t, "counts", c.want, got)
+			if _, total := usageOf(usage); c.agent.Name() == "droid" {
+				harness.Equal(t, "tokens", settingsTokens(t, data), total.Input+total.Output)
+			}
 		})
 	}
+}
+
+// settingsTokens adds up what Droid's sessions took, as the files beside them say it.
+func settingsTokens(t *testing.T, data string) (sum int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(data, "sessions", "*", "*.settings.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		var s struct{ TokenUsage map[string]int64 }
+		raw, err := os.ReadFile(f)
+		if err := errors.Join(err, json.Unmarshal(raw, &s)); err != nil {
+			t.Fatal(err)
+		}
+		sum += s.TokenUsage["inputTokens"] + s.TokenUsage["outputTokens"]
+	}
+	return sum
 }
 
 func claudeHome(_, data string) map[string]string {

@@ -3,6 +3,9 @@ package transcript_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -187,5 +190,41 @@ func TestRealAgentsUsage(t *testing.T) {
 			harness.Equal(t, "requests", c.requests, n)
 			harness.Equal(t, "total", c.want, total)
 		})
+	}
+}
+
+// TestDroidTokens: Droid keeps the sum of a session in a file beside, and that file grows.
+func TestDroidTokens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d2.jsonl")
+	lines := `{"type":"session_start","id":"d2","cwd":"` + root + `","callingSessionId":"d1","callingToolUseId":"c1"}
+{"type":"message","timestamp":"2026-11-20T09:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"TASK: look"}]}}
+{"type":"message","timestamp":"2026-11-20T09:00:02.000Z","message":{"role":"assistant","modelId":"custom:glm","content":[{"type":"text","text":"Seen."}]}}
+`
+	read := func(settings string) []session.Usage {
+		t.Helper()
+		if err := os.WriteFile(strings.TrimSuffix(path, ".jsonl")+".settings.json", []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := transcript.Droid{}.Decode(context.Background(), strings.NewReader(lines), transcript.Options{File: transcript.File{Path: path, NativeID: "d2"}, Roots: []string{root}})
+		if err != nil || len(doc.Sessions) != 1 {
+			t.Fatal(doc, err)
+		}
+		if s := doc.Sessions[0]; s.ParentNative != "d1" || s.ActorType != session.ActorAgent {
+			t.Errorf("it was called by %q, as %q", s.ParentNative, s.ActorType)
+		}
+		return doc.Sessions[0].Usage
+	}
+	const settings = `{"model":"custom:glm","tokenUsage":{"inputTokens":%d,"outputTokens":%d,"cacheCreationTokens":1,"cacheReadTokens":2,"thinkingTokens":3,"factoryCredits":9}}`
+	var whole session.Session
+	for _, c := range []struct {
+		settings      string
+		input, output int64
+	}{{fmt.Sprintf(settings, 100, 10), 100, 13}, {fmt.Sprintf(settings, 140, 20), 140, 23}, {"{", 140, 23}} {
+		part := session.Session{Usage: read(c.settings)}
+		whole.Absorb(part, session.Whole)
+		requests, total := usageOf(whole.Usage)
+		if want := (session.Usage{Input: c.input, Output: c.output, CacheRead: 2, CacheWrite: 1}); requests != 1 || total != want {
+			t.Errorf("%d requests took %+v, want %+v", requests, total, want)
+		}
 	}
 }
