@@ -323,3 +323,27 @@ func (e *entire) stated(c git.Commit) (out []session.NativeRef, said bool) {
 	}
 	return out, said
 }
+
+// entireDay is what older versions put before an agent's ID of a session.
+var entireDay = lazy.Expr(`^\d{4}-\d\d-\d\d-`)
+
+// EntireNames tells which sessions made a commit by the Entire-Checkpoint in its message, as they are called where their agents keep them: of
+// which agent is not told. What Entire keeps is read at the first commit that names a checkpoint.
+func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) (made []session.NativeRef, said bool) {
+	read := sync.OnceValue(func() *entire {
+		e := &entire{repo: repo, trees: repo.Trees(maxTrees), checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{}}
+		if e.list(ctx) == nil {
+			e.describe()
+		}
+		for name := range e.sessions {
+			e.names[name] = session.NativeRef{NativeID: entireDay.ReplaceAllString(name, "")}
+		}
+		return e
+	})
+	return func(c git.Commit) ([]session.NativeRef, bool) {
+		if !strings.Contains(c.Message, "Entire-Checkpoint:") {
+			return nil, false
+		}
+		return read().stated(c)
+	}
+}

@@ -57,6 +57,7 @@ type Private struct {
 }
 
 // Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
+// One without a source is of whichever agent calls a session so.
 type Stated func(git.Commit) (made []session.NativeRef, said bool)
 
 // Progress is told how far one of a capture's steps is. What another agent has is added to the transcripts when its turn comes.

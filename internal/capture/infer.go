@@ -160,7 +160,7 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 }
 
 // trailer is a line of a commit's message by which an agent's host names its session, mostly by an address that ends in the session's ID. Entire's
-// names a checkpoint, which only its archive knows.
+// names a checkpoint, which Stated knows.
 var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
 
 // stated ties a commit to sessions of this import, by the word of who kept them or of the commit's own message: where it is no older than what
@@ -172,21 +172,20 @@ func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
 			links = append(links, session.Link{Session: s.ID, Tie: session.TieTalked})
 		}
 	}
+	var named []session.NativeRef
 	if g.Stated != nil {
-		var named []session.NativeRef
 		named, said = g.Stated(c)
-		for _, n := range named {
-			if s := g.freshOf(n.Source, n.NativeID); s != nil {
-				tie(s)
-			}
-		}
 	}
-	for _, m := range trailer.FindAllStringSubmatch(c.Message, maxTrailers) {
-		for _, s := range g.fresh {
-			if s.NativeID == m[1] {
-				tie(s)
-				said = true
-			}
+	inMessage := trailer.FindAllStringSubmatch(c.Message, maxTrailers)
+	for _, s := range g.fresh {
+		stated := slices.ContainsFunc(named, func(n session.NativeRef) bool {
+			return n.NativeID == s.NativeID && (n.Source == "" || n.Source == s.Source)
+		})
+		if slices.ContainsFunc(inMessage, func(m []string) bool { return m[1] == s.NativeID }) {
+			stated, said = true, true
+		}
+		if stated {
+			tie(s)
 		}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -291,7 +292,7 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	capturer.From = c.from
+	capturer.From, capturer.Stated = c.from, archive.EntireNames(ctx, w.Repo)
 	shown := app.meter(capture.Reading)
 	capturer.Progress = shown.stage
 	out, err := capturer.Import(ctx)
