@@ -29,7 +29,6 @@ type claudeDecoder struct {
 	decoder
 	rec     claudeRecord
 	members map[string]*[]byte // of rec
-	started string             // the folder in which the session was begun, as its first record with one says
 }
 
 // line takes one record; it reports whether the line is one.
@@ -124,8 +123,8 @@ func (d *claudeDecoder) place(p *part) {
 		if d.started == "" {
 			d.started = cwd
 		}
-		if at == nowhere && p.begun && cwd == d.started && d.places.isAbove(cwd) {
-			at = outside // the session is of several repositories, of which each has its own part
+		if p.begun && d.isOfSeveral(cwd) {
+			at = outside
 		}
 		d.move(p, at)
 	}

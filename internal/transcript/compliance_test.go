@@ -396,6 +396,7 @@ func TestAgents(t *testing.T) {
 			t.Run("line ends", func(t *testing.T) { lineEnds(t, agent, s) })
 			t.Run("nothing and garbage", func(t *testing.T) { garbage(t, agent, s) })
 			t.Run("another repository", func(t *testing.T) { elsewhere(t, agent, s) })
+			t.Run("a folder above", func(t *testing.T) { above(t, agent, s) })
 			t.Run("one long line", func(t *testing.T) { longLine(t, agent, s) })
 			t.Run("no store", func(t *testing.T) { noStore(t, agent) })
 		})
@@ -581,6 +582,34 @@ func elsewhere(t *testing.T, agent transcript.Agent, s sample) {
 	if doc := read(t, agent, s.text(), opt); len(doc.Sessions) != 0 || doc.Bytes != int64(len(s.text())) {
 		t.Errorf("%d sessions, done with %d of %d bytes", len(doc.Sessions), doc.Bytes, len(s.text()))
 	}
+}
+
+// above begins the session in the folder above a repository: of it, the edit there is taken with its prompt, and nothing else, wherever reads end.
+func above(t *testing.T, agent transcript.Agent, s sample) {
+	if agent.Name() == "cursor" { // whose records name no folder
+		return
+	}
+	s.lines, s.opt.Roots, s.head = slices.Clone(s.lines), []string{root + "/in"}, true // capture reads anew what it does not know
+	for i, l := range s.lines {
+		for from, to := range map[string]string{root + "/cart.go": root + "/in/cart.go", root + "/new.go": root + "/in/new.go", root + "/sub": root, `"file_path":"cart.go"`: `"file_path":"in/cart.go"`} {
+			l = strings.ReplaceAll(l, from, to)
+		}
+		s.lines[i] = l
+	}
+	doc := read(t, agent, s.text(), s.opt)
+	if len(doc.Sessions) != 1 {
+		t.Fatalf("%d sessions", len(doc.Sessions))
+	}
+	said := doc.Sessions[0]
+	for i, turn := range said.Turns {
+		if i == 0 && !strings.Contains(turn.Content, `fix the "cart"`) || i > 0 && turn.Content != session.Elsewhere {
+			t.Errorf("turn %d is %q", i, turn.Content)
+		}
+	}
+	if len(said.ToolCalls) != 1 || said.ToolCalls[0].Path != "cart.go" && said.ToolCalls[0].Path != "new.go" {
+		t.Errorf("the calls are %+v", said.ToolCalls)
+	}
+	boundaries(t, agent, s)
 }
 
 func longLine(t *testing.T, agent transcript.Agent, s sample) {

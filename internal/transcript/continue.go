@@ -33,7 +33,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 		l.unreadable("list transcripts", err)
 		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
 			id, cwd := ledgerNameOf(s.Get("sessionId")), validText(s.Get("workspaceDirectory").Str)
-			if id != "" && id == filepath.Base(id) && l.places.whereIs(cwd) == inside {
+			if id != "" && id == filepath.Base(id) && l.places.concerns(cwd) {
 				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
 			}
 			return true

@@ -23,7 +23,8 @@ type decoder struct {
 	opt     Options
 	source  string
 	places  *places
-	part    *part // of the file's own session; nil for an agent whose records say whose they are
+	part    *part  // of the file's own session; nil for an agent whose records say whose they are
+	started string // the folder in which the session was begun, as its first record with one says
 	order   []*part
 	parts   map[string]*part
 	seen    map[string]*part // by the ID of a record of this read; nil where another's work stands before it
@@ -169,9 +170,16 @@ func (d *decoder) enterFolder(p *part, cwd string) {
 	if cwd == "" {
 		return
 	}
-	if p.cwd = cwd; d.start >= 0 || !d.opt.Inside {
-		d.move(p, d.places.whereIs(cwd))
+	if p.cwd = cwd; d.started == "" {
+		d.started = cwd
 	}
+	at := d.places.whereIs(cwd)
+	if p.begun && d.isOfSeveral(cwd) {
+		at = outside
+	} else if d.start < 0 && d.opt.Inside {
+		return
+	}
+	d.move(p, at)
 }
 
 // setBranch takes the branch that a record names.
@@ -234,7 +242,10 @@ func (d *decoder) addTurn(p *part, role, s string) {
 		p.add(role, s, d.ts, d.start)
 		p.model.speaks(d.model, d.start)
 		d.emitted(p, d.start)
-	} else if role == session.RoleHuman {
+		return
+	}
+	d.leftOut(p)
+	if role == session.RoleHuman {
 		p.passed = &session.Turn{Role: role, TS: d.ts, Content: strings.Clone(s)}
 	}
 }
@@ -284,11 +295,12 @@ func (d *decoder) addCall(p *part, u use) {
 		d.awaitResult(u.id)
 	}
 	at := p.where
-	if at != inside && at != unknown && d.editsHere(p, u) {
+	if at != inside && at != unknown && d.keepEditsHere(p, &u) {
 		d.enter(p)
 		at = inside
 	}
 	if !p.admits(at, session.RoleAssistant, d.ts) {
+		d.leftOut(p)
 		return
 	}
 	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}

@@ -1,10 +1,12 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // finder is one call of Locate: what the agents share.
@@ -72,7 +76,7 @@ func (m storeMemory) encode() ([]byte, error) {
 
 // others reports whether a session or folder is known to be another repository's, which never changes, or decides it now.
 func (l *finder) others(id, cwd string) bool {
-	if l.had.Others[id] || l.places.whereIs(cwd) != inside {
+	if l.had.Others[id] || !l.places.concerns(cwd) {
 		l.next.Others[id] = true
 	}
 	return l.next.Others[id]
@@ -104,9 +108,56 @@ func (l *finder) stat(f *File) bool {
 }
 
 // take adds a transcript that was made here, unless it is gone.
-func (l *finder) take(f File) {
-	if l.stat(&f) {
+func (l *finder) take(f File) { l.takeBegun(f, f.Cwd) }
+
+// takeBegun is take of one whose session was begun in a folder: above this repository, only where it speaks of that.
+func (l *finder) takeBegun(f File, cwd string) {
+	if l.stat(&f) && (cwd == "" || l.places.whereIs(cwd) == inside || l.mentions(f)) {
 		l.found.Files = append(l.found.Files, f)
+	}
+}
+
+// mentions reports whether a transcript holds the name of a worktree's folder. Of one that grows, each byte is looked at once.
+func (l *finder) mentions(f File) bool {
+	from := l.had.Searched[f.Path]
+	if from > f.Size || f.Whole && from >= 0 {
+		from = 0
+	}
+	if from >= 0 && from < f.Size {
+		found, err := l.searchNames(f, from)
+		l.unreadable("read transcript", err)
+		if from = f.Size; found {
+			from = visited
+		}
+	}
+	l.next.Searched[f.Path] = from
+	return from == visited
+}
+
+// searchNames looks for the names of the worktrees' folders in a transcript from an offset on, or a little before it.
+func (l *finder) searchNames(f File, from int64) (bool, error) {
+	if !isRegular(f.Path) {
+		return false, nil
+	}
+	in, err := OpenCopy(f.Path)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	if _, err := io.CopyN(io.Discard, in, max(0, from-session.MaxPath)); err != nil {
+		return false, err
+	}
+	lines := newLineReader(in)
+	for {
+		ln, err := lines.next()
+		if err != nil {
+			return false, nil //nolint:nilerr // that was the end
+		}
+		for _, root := range l.places.roots {
+			if bytes.Contains(ln.text, []byte(filepath.Base(root.spelling))) {
+				return true, nil
+			}
+		}
 	}
 }
 

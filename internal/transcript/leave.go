@@ -62,16 +62,38 @@ func (d *decoder) enter(p *part) {
 		p.add(prompt.Role, prompt.Content, prompt.TS, d.start)
 	}
 	p.begun, p.leave.ever, p.leave.from = true, true, -1
+	if d.isOfSeveral(p.cwd) {
+		p.where = outside
+	}
 }
 
-// editsHere reports whether a call is to edit a file of this repository: the innermost work tree that holds it is one of this one.
-func (d *decoder) editsHere(p *part, u use) bool {
-	return u.act == session.ActEdit && slices.ContainsFunc(u.paths, func(path string) bool {
+// isOfSeveral reports whether a session that was begun in a folder, and works there, is of several repositories, of which each has its own part.
+func (d *decoder) isOfSeveral(cwd string) bool {
+	return cwd == d.started && d.places.whereIs(cwd) == nowhere && d.places.isAbove(cwd)
+}
+
+// leftOut notes that what the record says is not taken. One of which something else was taken is not read again.
+func (d *decoder) leftOut(p *part) {
+	if p.where == outside && p.leave.from < 0 && d.out < d.start {
+		p.leave.from = d.start
+	}
+}
+
+// keepEditsHere reports whether a call is to edit files of this repository, and leaves of it what concerns them: the innermost work tree that
+// holds such a file is one of this one.
+func (d *decoder) keepEditsHere(p *part, u *use) bool {
+	isHere := func(path string) bool {
 		if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
 			path = filepath.Join(p.cwd, path)
 		}
 		return d.places.whereIs(filepath.Dir(path)) == inside
-	})
+	}
+	if u.act != session.ActEdit || !slices.ContainsFunc(u.paths, isHere) {
+		return false
+	}
+	u.paths = slices.DeleteFunc(slices.Clone(u.paths), func(path string) bool { return !isHere(path) })
+	u.edits = slices.DeleteFunc(u.edits, func(e Edit) bool { return !isHere(e.Path) })
+	return true
 }
 
 // drop takes out of a session that has not begun what it holds, now that it stands elsewhere.

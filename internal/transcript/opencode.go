@@ -156,7 +156,7 @@ func openCodeSessions(ctx context.Context, path string, roots []string, had open
 				if at := time.UnixMilli(updated); at.After(newest) {
 					newest = at
 				}
-				if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.whereIs(validText(dir)) == inside {
+				if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.concerns(validText(dir)) {
 					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), Whole: true})
 				}
 				return nil

@@ -114,6 +114,12 @@ func (p *places) search(dir string) whereabouts {
 	return nowhere
 }
 
+// concerns reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or above one, whose files the session
+// may edit.
+func (p *places) concerns(dir string) bool {
+	return p.whereIs(dir) == inside || filepath.IsAbs(p.local(dir)) && p.isAbove(dir)
+}
+
 // isAbove reports whether a worktree of this repository lies in a folder.
 func (p *places) isAbove(dir string) bool {
 	dir = p.resolve(filepath.Clean(p.local(dir)))

@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"hash/fnv"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,12 @@ import (
 // is listed again only when something was added. 5,000 transcripts of other repositories are some stat calls.
 type shelf struct {
 	Dir    string
-	At     int64    // modification time of the folder when it was listed, in nanoseconds; 0: list it again
-	Subs   []string // names of folders with more
-	Ours   []string // names of entries whose transcript was made here
-	Open   []string // names of entries of which that could not be told yet
-	Others []uint64 // of other entries the hashes of their names, sorted
+	At     int64             // modification time of the folder when it was listed, in nanoseconds; 0: list it again
+	Subs   []string          // names of folders with more
+	Ours   []string          // names of entries whose transcript was made here
+	Above  map[string]string `cbor:",omitempty"` // of those whose session was begun above: the folder
+	Open   []string          // names of entries of which that could not be told yet
+	Others []uint64          // of other entries the hashes of their names, sorted
 }
 
 // shelving is how an agent lays its transcripts out. What stands for no transcript and is a folder holds more.
@@ -79,7 +81,7 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 		l.decide(&k)
 	}
 	for _, name := range k.Ours {
-		l.take(l.file(dir, name))
+		l.takeBegun(l.file(dir, name), k.Above[name])
 	}
 	l.next.Shelves = append(l.next.Shelves, k)
 	for _, sub := range k.Subs {
@@ -89,7 +91,7 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 
 // listAnew reads a folder anew. What was told of an entry stands.
 func (l *shelves) listAnew(dir string, had shelf) shelf {
-	k := shelf{Dir: dir}
+	k := shelf{Dir: dir, Above: had.Above}
 	for _, e := range l.list(dir) {
 		name := e.Name()
 		sum := hashOf(name)
@@ -106,6 +108,7 @@ func (l *shelves) listAnew(dir string, had shelf) shelf {
 		}
 	}
 	slices.Sort(k.Others)
+	maps.DeleteFunc(k.Above, func(name, _ string) bool { return !slices.Contains(k.Ours, name) })
 	return k
 }
 
@@ -120,8 +123,13 @@ func (l *shelves) decide(k *shelf) {
 		switch {
 		case !told:
 			open = append(open, name)
-		case l.places.whereIs(cwd) == inside:
-			k.Ours = append(k.Ours, name)
+		case l.places.concerns(cwd):
+			if k.Ours = append(k.Ours, name); l.places.whereIs(cwd) != inside {
+				if k.Above == nil {
+					k.Above = map[string]string{}
+				}
+				k.Above[name] = cwd
+			}
 		default:
 			k.Others = append(k.Others, hashOf(name))
 		}
