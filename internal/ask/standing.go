@@ -45,45 +45,45 @@ type run struct {
 	Cut    bool    `json:"cut,omitempty"`
 }
 
-// ErrNotCounted is a tree whose lines nobody has counted so far.
-var ErrNotCounted = errors.New("its lines are not counted yet")
+// Counted is who wrote the lines of files, by their paths.
+type Counted struct {
+	Files map[string]why.Share
+	Left  int // files of which that is not known, or only as the ledgers were before
+}
 
 // maxCounted is how many files of a tree are counted.
 const maxCounted = 200_000
 
 // Counting says how Standing counts.
 type Counting struct {
-	Cached   bool                  // only what was counted before: ErrNotCounted for nothing. Files that changed since are left out
+	Cached   bool                  // only what was counted before
 	Progress func(done, total int) // may be nil
 }
 
 // Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each content of a file: where its lines come
 // from is kept in a cache, also where ctx ends the count. Files that are binary or too large have no lines.
-func (m *Moment) Standing(ctx context.Context, path string, how Counting) (map[string]why.Share, error) {
+func (m *Moment) Standing(ctx context.Context, path string, how Counting) (Counted, error) {
+	out := Counted{Files: map[string]why.Share{}}
 	head, err := m.w.Repo.Head()
 	if err != nil || head.OID == "" {
-		return nil, cmp.Or(err, git.ErrNotFound)
+		return out, cmp.Or(err, git.ErrNotFound)
 	}
 	c, err := m.w.Repo.Commit(head.OID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	all, err := m.w.Repo.Trees(1<<30).All(c.Tree, maxCounted)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	k := &counting{m: m, head: head.OID, known: m.readCounted(), leads: map[git.OID]bool{}}
 	if k.state, err = m.ledgerState(ctx); err != nil {
-		return nil, err
-	}
-	if k.counter, err = why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden); err != nil {
-		return nil, err
+		return out, err
 	}
 	below := slices.DeleteFunc(slices.Clone(all), func(e git.Entry) bool { return path != "" && e.Path != path && !strings.HasPrefix(e.Path, path+"/") })
 	if len(below) == 0 {
-		return nil, fmt.Errorf("%q is no file or folder of HEAD: %w", path, git.ErrNotFound)
+		return out, fmt.Errorf("%q is no file or folder of HEAD: %w", path, git.ErrNotFound)
 	}
-	out := map[string]why.Share{}
 	if !how.Cached {
 		err = k.count(ctx, below, how.Progress)
 		for _, e := range all {
@@ -94,12 +94,14 @@ func (m *Moment) Standing(ctx context.Context, path string, how Counting) (map[s
 		if k.changed {
 			_ = m.writeCounted(k.known) // what can't be kept is counted again
 		}
-	} else if len(k.known) == 0 {
-		err = ErrNotCounted
 	}
 	for _, e := range below {
-		if f := k.known[e.Path]; f != nil && f.Blob == e.OID && f.State != "" && err == nil {
-			out[e.Path] = f.Share
+		f := k.known[e.Path]
+		if f != nil && f.Blob == e.OID && f.State != "" {
+			out.Files[e.Path] = f.Share
+		}
+		if f == nil || f.Blob != e.OID || f.State != k.state {
+			out.Left++
 		}
 	}
 	return out, err
@@ -115,7 +117,10 @@ type counting struct {
 	changed bool
 }
 
-func (k *counting) count(ctx context.Context, files []git.Entry, progress func(done, total int)) error {
+func (k *counting) count(ctx context.Context, files []git.Entry, progress func(done, total int)) (err error) {
+	if k.counter, err = why.NewCounter(ctx, k.m.DB, k.m.w.Repo, k.m.Hidden); err != nil {
+		return err
+	}
 	for i, e := range files {
 		f := k.known[e.Path]
 		if f == nil || f.Blob != e.OID || !k.behind(f.At) {
@@ -276,12 +281,20 @@ func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []
 }
 
 func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path string, progress func(done, total int)) error {
-	files, err := m.Standing(ctx, path, Counting{Progress: progress})
+	counted, err := m.Standing(ctx, path, Counting{Progress: progress})
 	if err != nil {
 		return err
 	}
+	if out.Total, out.Results = counted.Below(path); path == "" {
+		out.Writers, err = m.Writers(ctx)
+	}
+	return err
+}
+
+// Below sums up what is below a folder, and each file and folder that lies in it, those with the most lines first.
+func (c Counted) Below(path string) (total result.Lines, each []result.Lines) {
 	sum, parts := why.Share{Wrote: map[string]int{}}, map[string]*why.Share{}
-	for file, share := range files {
+	for file, share := range c.Files {
 		rest := strings.TrimPrefix(strings.TrimPrefix(file, path), "/")
 		key := file
 		if folder, _, ok := strings.Cut(rest, "/"); ok {
@@ -293,15 +306,18 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 		parts[key].Add(share)
 		sum.Add(share)
 	}
+	each = []result.Lines{}
 	for key, share := range parts {
 		if share.Lines > 0 {
-			out.Results = append(out.Results, countsOf(key, *share))
+			each = append(each, countsOf(key, *share))
 		}
 	}
-	if out.Total = countsOf("", sum); path == "" {
-		out.Writers, err = m.Writers(ctx)
-	}
-	return err
+	slices.SortFunc(each, byLines)
+	return countsOf("", sum), each
+}
+
+func byLines(a, b result.Lines) int {
+	return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Key, b.Key))
 }
 
 func countsOf(key string, s why.Share) result.Lines {

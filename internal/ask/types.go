@@ -39,6 +39,12 @@ type (
 	Touched = db.Touched
 	// Pair is two files that the same sessions touched.
 	Pair = db.Pair
+	// Lane is a session of which a picture shows when it took place.
+	Lane = db.Lane
+	// StripTurn is what happened at a turn of a session.
+	StripTurn = db.StripTurn
+	// Share says who wrote lines.
+	Share = why.Share
 	// MemoryRow is a memory of a list.
 	MemoryRow = db.MemoryRow
 	// TablesKind is which database a statement reads.

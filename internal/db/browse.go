@@ -217,3 +217,40 @@ func (d *DB) Ties(ctx context.Context, email, sha string) ([]string, error) {
 func (d *DB) Authors(ctx context.Context) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
 }
+
+// StripTurn is what happened at a turn of a session and behind it: how many calls there were, of them edits that were done, and failures.
+type StripTurn struct {
+	Turn                 int // -1: before the first
+	Human                bool
+	At                   time.Time // zero: not known
+	Calls, Edits, Failed int
+}
+
+// Strip reads a session turn by turn, without its texts.
+func (d *DB) Strip(ctx context.Context, id string) ([]StripTurn, error) {
+	return readRows(query(ctx, d, `WITH c AS (SELECT turn, count(*) AS calls, sum(`+isEdit+`) AS edits, sum(failed) AS failed FROM tool_calls WHERE session = ?1 GROUP BY turn)
+		SELECT coalesce(t.i, c.turn), coalesce(t.role = ?2, 0), t.ts, coalesce(calls, 0), coalesce(edits, 0), coalesce(c.failed, 0)
+		FROM (SELECT i, role, ts FROM turns WHERE session = ?1) t FULL JOIN c ON c.turn = t.i ORDER BY 1`, id, session.RoleHuman),
+		func(s *StripTurn) []any {
+			return places(&s.Turn, &s.Human, timeColumn{&s.At}, &s.Calls, &s.Edits, &s.Failed)
+		})
+}
+
+// Lane is a session of which a picture shows when it took place.
+type Lane struct {
+	ID, Title, Email, Source string
+	Started, Last            time.Time // zero: not known
+}
+
+// Lanes reads sessions by their IDs.
+func (d *DB) Lanes(ctx context.Context, ids []string) (map[string]Lane, error) {
+	rows, err := readRows(query(ctx, d, `SELECT id, title, email, source, started_at, last_turn_at FROM sessions WHERE id IN (SELECT value FROM json_each(?))`, ids),
+		func(l *Lane) []any {
+			return places(&l.ID, textColumn{&l.Title}, textColumn{&l.Email}, &l.Source, timeColumn{&l.Started}, timeColumn{&l.Last})
+		})
+	out := map[string]Lane{}
+	for _, l := range rows {
+		out[l.ID] = l
+	}
+	return out, err
+}

@@ -174,8 +174,8 @@ func Lines(look Look, s result.LineStats) string {
 // Work is how much was worked in sessions, with a calendar of the last year.
 func Work(look Look, s result.WorkStats) string {
 	p := &page{Look: look}
-	p.line("", "", safef(unstyled, "%s, %s, %s. %s of them led to %s.", session.Count(s.Sessions, "session"), session.Count(s.Turns, "turn"),
-		session.Count(s.ToolCalls, "tool call"), session.Thousands(s.Committed), session.Count(s.Commits, "commit")))
+	p.line("", "", safef(unstyled, "%s, %s, %s. %s of them led to %s.", session.Counted(s.Sessions, "session"), session.Counted(s.Turns, "turn"),
+		session.Counted(s.ToolCalls, "tool call"), session.Thousands(s.Committed), session.Counted(s.Commits, "commit")))
 	if s.Sessions == 0 {
 		return p.String()
 	}
@@ -184,17 +184,11 @@ func Work(look Look, s result.WorkStats) string {
 	}, func(int) float64 { return 0 })
 	p.calendar(s.Days)
 	if len(s.Together) > 0 {
-		p.line("", "", safe(unstyled, ""))
-		table := [][]string{{"CHANGED TOGETHER", "SESSIONS"}}
+		p.row([]span{unbroken(unstyled, "")})
+		p.row([]span{unbroken(dim, "Changed together, by how many sessions:")})
 		for _, pair := range s.Together {
-			table = append(table, []string{pair.A + " " + pair.B, session.Thousands(pair.Sessions)})
+			p.line(fmt.Sprintf("%5s  ", session.Thousands(pair.Sessions)), "       ", safe(unstyled, pair.A+" "+pair.B))
 		}
-		p.table(table, func(row int) float64 {
-			if row == 0 {
-				return 0
-			}
-			return float64(s.Together[row-1].Sessions) / float64(s.Together[0].Sessions)
-		})
 	}
 	return p.String()
 }

@@ -35,6 +35,7 @@ type told struct {
 	Earlier, Later          string // links; "" for none
 	Commits                 []change
 	MoreCommits, CommitsAll int
+	Strip                   strip
 }
 
 type turn struct {
@@ -83,6 +84,9 @@ func session(r *request) (page, error) {
 		return page{}, err
 	}
 	out.MoreCommits = len(s.Commits) - len(out.Commits)
+	if out.Strip, err = r.strip(s); err != nil {
+		return page{}, err
+	}
 	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
 }
 

@@ -17,19 +17,22 @@ import (
 func (s *Site) functions() template.FuncMap {
 	zone := s.process.Now().Location()
 	return template.FuncMap{
-		"when":   func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
-		"clock":  func(stamp string) string { return result.At(stamp, zone, "15:04") },
-		"count":  nouns.Counted,
-		"prose":  s.prose,
-		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
-		"base":   func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
-		"short":  result.Short,
-		"of":     func(p page, v any) scope { return scope{p.links, v} },
-		"under":  func(s scope, v any) scope { return scope{s.links, v} },
-		"within": func(l links, v any) scope { return scope{l, v} },
-		"calls":  func(tools []result.Tool, names string) calls { return calls{tools, names} },
-		"pager":  func(name, back, backText, on, onText string) pager { return pager{name, back, backText, on, onText} },
-		"policy": func() string { return staticPolicy },
+		"when":      func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
+		"clock":     func(stamp string) string { return result.At(stamp, zone, "15:04") },
+		"count":     nouns.Counted,
+		"prose":     s.prose,
+		"add":       func(a, b int) int { return a + b },
+		"thousands": nouns.Thousands,
+		"percent":   percent,
+		"folder":    func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
+		"base":      func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
+		"short":     result.Short,
+		"of":        func(p page, v any) scope { return scope{p.links, v} },
+		"under":     func(s scope, v any) scope { return scope{s.links, v} },
+		"within":    func(l links, v any) scope { return scope{l, v} },
+		"calls":     func(tools []result.Tool, names string) calls { return calls{tools, names} },
+		"pager":     func(name, back, backText, on, onText string) pager { return pager{name, back, backText, on, onText} },
+		"policy":    func() string { return staticPolicy },
 	}
 }
 

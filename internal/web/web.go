@@ -81,7 +81,7 @@ func (s *Site) Several(which group.Which) { s.several = &which }
 func (s *Site) makers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": search, "sessions": sessions, "session": session, "commit": commit,
-		"timeline": timeline, "files": files, "file": file, "together": together,
+		"timeline": timeline, "files": files, "file": file, "together": together, "pictures": pictures, "lines": lines,
 	}
 }
 

@@ -46,7 +46,7 @@ func BenchmarkPages(b *testing.B) {
 	base := get(b, client, address)
 	for _, page := range []string{
 		"", "?part=1&q=hook", "?part=1&q=token+expiry", "?part=1&q=why+does+the+session+start+hook+fail", "?part=1&q=chec", "sessions", "timeline",
-		"files", "together", "session?id=" + os.Getenv("WEB_SESSION"),
+		"files", "together", "pictures", "lines", "session?id=" + os.Getenv("WEB_SESSION"),
 	} {
 		if strings.HasSuffix(page, "=") {
 			continue

@@ -53,6 +53,12 @@ func TestPages(t *testing.T) {
 			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
+		{"pictures", "pictures", map[string]string{"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines of HEAD", "meta": "Fix JWT expiry in other time zones Alice Adler, wrote", "tr": "2026-03-031"}},
+		{"lines that nobody counted", "lines", map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."}},
+		{"lines", "lines?count=1", map[string]string{
+			"status": "79 lines of HEAD's files: 89 % by 4 sessions, compared line by line; 4 % of commits behind which no session is known: a person may have written them; 8 % of which nobody knows, though a session is behind their commit.", "tr": "src/7293 %0 %7 %",
+		}},
+		{"lines of a folder", "lines?path=src", map[string]string{"tr": "auth/5891 %0 %9 %", "a": "All files"}},
 		{"together", "together", map[string]string{"tr": "src/auth/jwt.gosrc/auth/jwt_test.go2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

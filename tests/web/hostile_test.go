@@ -14,13 +14,14 @@ import (
 // written is what templates write: the attributes of each element. What is not here came from somebody's text.
 var written = map[string]string{
 	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
-	"a": "class href rel title aria-current aria-label data-item", "header": "class", "div": "class id dir", "img": "src alt width height", "bdi": "class title", "nav": "aria-label class",
+	"a": "class href rel title aria-current aria-label data-item", "header": "class", "div": "class id dir role tabindex aria-label", "img": "src alt width height", "bdi": "class title", "nav": "aria-label class",
 	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir", "code": "", "kbd": "", "b": "", "i": "",
 	"h1": "class", "h2": "class id", "h3": "class", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
 	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
 	"button": "type", "details": "class open", "summary": "", "datalist": "id", "section": "id class aria-label aria-labelledby", "article": "class id aria-label tabindex autofocus",
-	"time": "datetime", "span": "class aria-hidden", "mark": "", "pre": "class dir", "ins": "", "del": "",
-	"table": "", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden", "meter": "min max value",
+	"time": "class datetime", "span": "class aria-hidden", "mark": "", "pre": "class dir", "ins": "", "del": "",
+	"table": "class", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden", "meter": "min max value",
+	"svg": "viewBox role aria-label", "text": "x y", "rect": "class x y width height rx", "line": "class x1 y1 x2 y2", "circle": "class cx cy r", "g": "transform",
 }
 
 // Markdown also writes these, and links that lead out.
@@ -82,7 +83,7 @@ func TestLongHostileText(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"", "sessions", "session", "commit", "timeline", "files", "file", "together"} {
+	for _, kind := range []string{"", "sessions", "session", "commit", "timeline", "files", "file", "together", "pictures", "lines"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no page %q was reached", kind)
 		}

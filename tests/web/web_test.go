@@ -32,7 +32,7 @@ func open(t *testing.T, b *browser, w *world.World) *site {
 	s.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
 	s.open(w.Web())
 	s.eval("location.href", &s.base)
-	s.pages = map[string]string{"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files", "together": "together", "nothing": "?q=zzzz"}
+	s.pages = map[string]string{"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files", "together": "together", "nothing": "?q=zzzz", "pictures": "pictures", "lines": "lines?count=1"}
 	for kind, from := range map[string]string{"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline", "file": "files"} {
 		prefix := map[string]string{"memory": "session?"}[kind]
 		if prefix == "" {

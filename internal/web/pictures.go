@@ -1,0 +1,366 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Bounds of pictures.
+const (
+	weeksShown    = 53
+	branchShown   = 40 // commits
+	lanesMost     = 12 // sessions beside one another
+	tilesMost     = 60
+	promptsListed = 200
+)
+
+// pictured is the page of sessions by days and commits.
+type pictured struct {
+	Work     result.WorkStats
+	Calendar calendar
+	Branch   branch
+}
+
+func pictures(r *request) (page, error) {
+	p := page{Template: "pictures", Title: "Pictures", Here: "pictures"}
+	work, err := r.at.Work(r, ask.StatsRequest{})
+	if err != nil {
+		return p, err
+	}
+	commits, err := r.at.Branch(r, branchShown)
+	p.Body = pictured{work, newCalendar(work.Days), newBranch(commits)}
+	return p, err
+}
+
+// calendar has a column for each week of a year and a square for each day.
+type calendar struct {
+	Cells  []cell
+	Months []label
+	Days   []result.Day // with sessions, the latest first
+	Most   int          // sessions on a day
+	Width  int
+}
+
+type cell struct {
+	X, Y  int
+	Level int // 0 to 4
+	Title string
+}
+
+type label struct {
+	X, Y int
+	Text string
+}
+
+// newCalendar is of the year that ends with the last day.
+func newCalendar(days []result.Day) (out calendar) {
+	if len(days) == 0 {
+		return out
+	}
+	last, err := time.Parse(time.DateOnly, days[len(days)-1].Day)
+	if err != nil {
+		return out
+	}
+	monday := last.AddDate(0, 0, -(int(last.Weekday())+6)%7-7*(weeksShown-1))
+	on := map[string]int{}
+	for _, d := range days {
+		if on[d.Day] = d.Sessions; d.Day >= monday.Format(time.DateOnly) {
+			out.Most = max(out.Most, d.Sessions)
+			out.Days = append(out.Days, d)
+		}
+	}
+	slices.Reverse(out.Days)
+	const size, left, top = 13, 30, 18
+	for day := monday; !day.After(last); day = day.AddDate(0, 0, 1) {
+		week, weekday := int(day.Sub(monday).Hours()/24)/7, (int(day.Weekday())+6)%7
+		c := cell{X: left + week*size, Y: top + weekday*size, Title: day.Format("2 Jan 2006: ") + nouns.Count(on[day.Format(time.DateOnly)], "session")}
+		if n := on[day.Format(time.DateOnly)]; n > 0 {
+			c.Level = 1 + (n-1)*3/max(out.Most-1, 1)
+		}
+		out.Cells = append(out.Cells, c)
+		if day.Day() == 1 && week < weeksShown-2 {
+			out.Months = append(out.Months, label{left + week*size, 11, day.Format("Jan")})
+		}
+	}
+	for i, name := range []string{"Mon", "", "Wed", "", "Fri"} {
+		out.Months = append(out.Months, label{0, top + i*size + 10, name})
+	}
+	out.Width = left + weeksShown*size
+	return out
+}
+
+// branch is commits, one a row, beside the lanes of sessions: one below another, as git draws a graph.
+type branch struct {
+	Rows  []branchRow
+	Width int // of the lanes
+}
+
+type branchRow struct {
+	ask.BranchCommit
+	SHA   string
+	At    string
+	Lanes []lane
+}
+
+// lane is a session beside a commit.
+type lane struct {
+	X, Color int
+	Tied     bool // else it only lasts
+	Inferred bool
+	From, To int // where its line begins and ends: 0 is the upper edge
+}
+
+const laneWidth, rowHeight = 14, 52
+
+// newBranch gives each session the first lane that is free, from the last commit of it to the first.
+func newBranch(commits []ask.BranchCommit) (out branch) {
+	first, last := map[string]int{}, map[string]int{} // rows
+	for i, c := range commits {
+		for _, s := range c.Sessions {
+			if _, ok := first[s.ID]; !ok {
+				first[s.ID] = i
+			}
+			last[s.ID] = i
+		}
+	}
+	var lanes []string // the session in each, "" for none
+	color := map[string]int{}
+	for i, c := range commits {
+		row := branchRow{BranchCommit: c, SHA: string(c.OID), At: result.Time(c.Committer.When)}
+		for _, s := range c.Sessions {
+			if first[s.ID] != i || slices.Contains(lanes, s.ID) {
+				continue
+			}
+			at := slices.Index(lanes, "")
+			if at < 0 && len(lanes) < lanesMost {
+				at, lanes = len(lanes), append(lanes, "")
+			}
+			if at >= 0 {
+				lanes[at], color[s.ID] = s.ID, len(color)%colors+1
+			}
+		}
+		for at, id := range lanes {
+			if id == "" {
+				continue
+			}
+			l := lane{X: at*laneWidth + laneWidth/2, Color: color[id], To: rowHeight}
+			if first[id] == i {
+				l.From = rowHeight / 2
+			}
+			if last[id] == i {
+				l.To, lanes[at] = rowHeight/2, ""
+			}
+			if n := slices.IndexFunc(c.Sessions, func(s ask.TiedSession) bool { return s.ID == id }); n >= 0 {
+				l.Tied, l.Inferred = true, c.Sessions[n].Tie.Weak()
+			}
+			row.Lanes = append(row.Lanes, l)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	out.Width = max(1, len(lanes)) * laneWidth
+	return out
+}
+
+// whose is the page of who wrote the lines of a folder.
+type whose struct {
+	Path, Above string // Above is the folder that it lies in
+	Tiles       []tile
+	Total       result.Lines
+	Rest        int // files and folders that have no tile
+	Left        int // files that are not counted
+	Known       bool
+	Rows        []whoseRow
+}
+
+// whoseRow is a file or a folder, and where it leads; "" for nowhere.
+type whoseRow struct {
+	result.Lines
+	Name, Href string
+}
+
+// tile is a rectangle with as much of the area as it has lines, in three parts.
+type tile struct {
+	whoseRow
+	X, Y, W, H                                         int
+	WroteW, NoSessionX, NoSessionW, UnknownX, UnknownW int
+	Label                                              string // as much of the name as there is room for
+}
+
+const mapWidth, mapHeight = 960, 520
+
+func lines(r *request) (page, error) {
+	path := strings.Trim(r.query.Get("path"), "/")
+	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "pictures"}
+	counted, err := r.at.Standing(r, path, ask.Counting{Cached: r.query.Get("count") == ""})
+	if errors.Is(err, git.ErrNotFound) && path == "" { // before the first commit
+		err = nil
+	}
+	if err != nil {
+		return p, err
+	}
+	out := whose{Path: path, Left: counted.Left, Known: len(counted.Files) > 0}
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		out.Above = path[:i]
+	}
+	total, rows := counted.Below(path)
+	out.Total = total
+	for _, l := range rows {
+		row := whoseRow{Lines: l, Name: strings.TrimPrefix(strings.TrimPrefix(l.Key, path), "/")}
+		if folder, ok := strings.CutSuffix(l.Key, "/"); !ok {
+			row.Href = r.To("file", "path", l.Key)
+		} else if !r.Static || path == "" { // an export has the upper two of each
+			row.Href = r.To("lines", "path", folder)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	shown := out.Rows[:min(len(out.Rows), tilesMost)]
+	out.Rest = len(out.Rows) - len(shown)
+	out.Tiles = tiles(shown)
+	p.Body = out
+	return p, nil
+}
+
+// tiles parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side, each as long as its tiles grow squarer.
+func tiles(rows []whoseRow) (out []tile) {
+	left := 0.0
+	for _, r := range rows {
+		left += float64(r.Lines.Lines)
+	}
+	x, y, w, h := 0.0, 0.0, float64(mapWidth), float64(mapHeight)
+	for len(rows) > 0 {
+		side := min(w, h)
+		unit := w * h / left // area of a line
+		n, sum, worst := 0, 0.0, 0.0
+		for n < len(rows) {
+			next := sum + float64(rows[n].Lines.Lines)
+			thick := next * unit / side
+			ratio := 0.0
+			for _, r := range rows[:n+1] {
+				long := float64(r.Lines.Lines) * unit / thick
+				ratio = max(ratio, long/thick, thick/long)
+			}
+			if n > 0 && ratio > worst {
+				break
+			}
+			n, sum, worst = n+1, next, ratio
+		}
+		thick := sum * unit / side
+		at := 0.0
+		for _, r := range rows[:n] {
+			long := float64(r.Lines.Lines) * unit / thick
+			if w >= h {
+				out = append(out, newTile(r, x, y+at, thick, long))
+			} else {
+				out = append(out, newTile(r, x+at, y, long, thick))
+			}
+			at += long
+		}
+		if w >= h {
+			x, w = x+thick, w-thick
+		} else {
+			y, h = y+thick, h-thick
+		}
+		left -= sum
+		rows = rows[n:]
+	}
+	return out
+}
+
+func newTile(r whoseRow, x, y, w, h float64) tile {
+	t := tile{whoseRow: r, X: int(x), Y: int(y)}
+	t.W, t.H = max(int(x+w)-t.X-2, 1), max(int(y+h)-t.Y-2, 1)
+	t.WroteW, t.NoSessionW = t.W*r.Wrote/r.Lines.Lines, t.W*r.NoSession/r.Lines.Lines
+	t.NoSessionX, t.UnknownX = t.X+t.WroteW, t.X+t.WroteW+t.NoSessionW
+	t.UnknownW = t.W - t.WroteW - t.NoSessionW
+	if room := (t.W - 8) / 8; t.H >= 20 && room >= 3 {
+		if t.Label = r.Name; utf8.RuneCountInString(r.Name) > room {
+			t.Label = string([]rune(r.Name)[:room-1]) + "…"
+		}
+	}
+	return t
+}
+
+// strip is a session from its first turn to its last, in columns.
+type strip struct {
+	Marks []mark
+	Width int
+	Rows  []stripRow
+	More  int // prompts that are not listed
+}
+
+type mark struct {
+	X, W, Y int
+	Kind    string // prompt, edit, failed or commit
+}
+
+// stripRow is a prompt with what came of it.
+type stripRow struct {
+	ask.StripTurn
+	When    string
+	Commits []string
+}
+
+func (r *request) strip(s *result.Session) (out strip, err error) {
+	turns, err := r.at.Strip(r, s.ID)
+	if err != nil || len(turns) < 2 {
+		return out, err
+	}
+	out.Width = 720
+	width := min(max(out.Width/len(turns), 2), 24)
+	column := func(i int) int { return i * (out.Width - width) / (len(turns) - 1) }
+	had := map[mark]bool{}
+	add := func(i, y int, kind string) {
+		m := mark{column(i), max(width-1, 2), y, kind}
+		if !had[m] {
+			had[m] = true
+			out.Marks = append(out.Marks, m)
+		}
+	}
+	for i, t := range turns {
+		if t.Human {
+			add(i, 0, "prompt")
+			out.Rows = append(out.Rows, stripRow{StripTurn: ask.StripTurn{Turn: t.Turn}, When: result.Time(t.At)})
+		}
+		if t.Edits > 0 {
+			add(i, 16, "edit")
+		}
+		if t.Failed > 0 {
+			add(i, 32, "failed")
+		}
+		if n := len(out.Rows) - 1; n >= 0 {
+			out.Rows[n].Calls, out.Rows[n].Edits, out.Rows[n].Failed = out.Rows[n].Calls+t.Calls, out.Rows[n].Edits+t.Edits, out.Rows[n].Failed+t.Failed
+		}
+	}
+	for _, c := range s.Commits {
+		made, err := r.Repo.Commit(git.OID(cmp.Or(c.Became, c.Commit)))
+		if err != nil { // not here
+			continue
+		}
+		i := max(0, slices.IndexFunc(turns, func(t ask.StripTurn) bool { return t.At.After(made.Author.When) })-1)
+		if len(turns) > 0 && !turns[len(turns)-1].At.After(made.Author.When) {
+			i = len(turns) - 1
+		}
+		add(i, 48, "commit")
+		if n := slices.IndexFunc(out.Rows, func(r stripRow) bool { return r.Turn > turns[i].Turn }); n != 0 && len(out.Rows) > 0 {
+			n = cmp.Or(max(n, 0), len(out.Rows)) - 1
+			out.Rows[n].Commits = append(out.Rows[n].Commits, string(made.OID))
+		}
+	}
+	if n := len(out.Rows) - promptsListed; n > 0 {
+		out.Rows, out.More = out.Rows[:promptsListed], n
+	}
+	return out, nil
+}
+
+// percent is how much of a whole.
+func percent(n, of int) string { return fmt.Sprintf("%d %%", (100*n+of/2)/max(of, 1)) }
