@@ -152,7 +152,7 @@ func (l *Ledger) Adopt(ctx context.Context, remote string) (Adopted, error) {
 	return l.adopt(ctx, remote, "*", anyChange)
 }
 
-// Fetched maps the remote-tracking refs of a remote's ledgers to what they hold.
+// Fetched maps the remote-tracking refs of a remote's ledgers to what they hold; "*" is every remote.
 func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
 	tips, err := repo.Refs(trackingPrefix(remote) + "*")
 	if err != nil {

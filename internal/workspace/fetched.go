@@ -26,18 +26,18 @@ const takeInTime = 3 * time.Second
 // takeInFetched takes in what `git fetch` or `git pull` brought of ledgers since the last time, from the remote that was agreed to, or the only
 // one. It is no reason to give no answer that something can't be taken in.
 func (w *Workspace) takeInFetched(ctx context.Context) {
+	path := filepath.Join(w.RekalDir(), fetchedFile)
+	known := readFetched(path)
+	if all, err := ledger.Fetched(w.Repo, "*"); err != nil || len(all) == 0 || maps.Equal(all, known) { // mostly: which remote counts need not be asked
+		return
+	}
 	conf, err := w.Settings()
 	remote := conf.ReadFrom()
 	if err != nil || remote == "" {
 		return
 	}
 	tips, err := ledger.Fetched(w.Repo, remote)
-	if err != nil || len(tips) == 0 {
-		return
-	}
-	path := filepath.Join(w.RekalDir(), fetchedFile)
-	known := readFetched(path)
-	if maps.Equal(tips, known) {
+	if err != nil || len(tips) == 0 || maps.Equal(tips, known) {
 		return
 	}
 	author, err := w.Author(ctx)
