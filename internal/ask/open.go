@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type Opening struct {
 	At       string                // names a past moment; "" for the commit of a ledger that is checked out, else for now
 	Records  bool                  // also what commands printed, for Recall
 	Question string                // will be asked: its vector is made meanwhile; "" for none
+	Agent    bool                  // an agent reads the answer: it is told what rekal.require allows
 	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
 }
 
@@ -66,7 +68,22 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, errors.Join(err, out.closeRecords())
 	}
-	return out, nil
+	if o.Agent {
+		err = out.hideUnverified(ctx)
+	}
+	return out, err
+}
+
+// hideUnverified leaves out what rekal.require does not allow.
+func (m *Moment) hideUnverified(ctx context.Context) error {
+	conf, err := m.w.Settings()
+	if err != nil || !conf.OnlyVerified {
+		return err
+	}
+	ids, err := m.DB.Unverified(ctx)
+	m.Hidden = append(m.Hidden, ids...)
+	slices.Sort(m.Hidden)
+	return err
 }
 
 // Close gives back what Open opened.
@@ -108,16 +125,16 @@ func Glance(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
 		return nil, err
 	}
 	at := &Moment{Past: Past{Tables: m}, Reader: old, w: w}
-	if m.Current(old) {
-		return at, nil
+	if !m.Current(old) {
+		soon, cancel := context.WithTimeout(ctx, glanceTime)
+		defer cancel()
+		if now, err := m.Open(soon); err == nil {
+			if at.Reader, err = now, old.Close(); err != nil {
+				return at, err
+			}
+		}
 	}
-	soon, cancel := context.WithTimeout(ctx, glanceTime)
-	defer cancel()
-	if now, err := m.Open(soon); err == nil {
-		at.Reader = now
-		return at, old.Close()
-	}
-	return at, nil
+	return at, at.hideUnverified(ctx)
 }
 
 // Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells

@@ -29,8 +29,15 @@ func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf confi
 // catchUp brings the index up to what a command stored, and makes the vectors of it.
 func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
 	err := app.indexing(false, func(progress func(done, total int)) error { return w.CatchUp(ctx, progress) })
+	if err == nil {
+		err = w.Judge(ctx, author.Config, mostJudged)
+	}
 	if err != nil {
 		return err
 	}
 	return app.embed(ctx, w, author.Config, workspace.Embedding{})
 }
+
+// mostJudged is of how many signatures a command waits for git's verdict, about two seconds; the rest is left to the process in the background, or to
+// "git rekal index".
+const mostJudged = 200

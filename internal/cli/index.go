@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,7 +29,8 @@ func newIndexCmd(app *App) *cobra.Command {
 Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
 every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
 
---vectors makes only the vectors of meaning that are missing. Commands and hooks start it in the background, at low priority.
+--vectors makes only what is missing of vectors of meaning, and of verdicts on signatures. Commands and hooks start it in the background, at low
+priority.
 
 --at builds the caches of one past state, for "git rekal --checkpoint REF". REF is as in --checkpoint. The last four are kept.
 
@@ -76,6 +78,9 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
+		return w.Gone(err)
+	}
 	app.acted("rebuilt the caches", "index")
 	return w.Gone(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
@@ -88,6 +93,9 @@ func (app *App) makeVectors(ctx context.Context, w *workspace.Workspace) error {
 	conf, err := config.Read(ctx, w.Repo, w.Env)
 	if err != nil {
 		return err
+	}
+	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
+		return w.Gone(err)
 	}
 	isCleaned := func() bool { return w.Ready() != nil }
 	return w.Gone(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))

@@ -84,6 +84,7 @@ A date or a code revision also includes what was said by then and imported later
 	timeFlags(fs, &c.req.Times)
 	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", once(&c.req.Kind))
 	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
+	fs.BoolVar(&c.req.Verified, "verified", false, "only what a key of its author signed")
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
@@ -168,7 +169,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	reads := c.shape.reads(app)
 	var found ask.Found
 	err = app.indexing(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Progress: progress})
+		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Agent: !reads, Progress: progress})
 		if err != nil {
 			return err
 		}

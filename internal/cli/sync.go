@@ -75,13 +75,24 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
-	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author))
+	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.nameForeign(ctx, w, author))
+}
+
+// nameForeign says that somebody else's key signed what is in one's own ledger.
+func (app *App) nameForeign(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
+	foreign, err := w.Foreign(ctx, author)
+	if err == nil && len(foreign) > 0 {
+		app.say(fmt.Sprintf(`your ledger holds %s that your key did not sign; the last is %.12s, %s: "git rekal doctor" lists them`,
+			session.Count(len(foreign), "commit"), foreign[0].OID, printable(foreign[0].String())))
+	}
+	return err
 }
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
 func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
 	app.progress("fetching the ledgers of " + remote)
+	before, _ := ledger.Fetched(w.Repo, remote) // what can't be read, Adopt says
 	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))
 	if ctx.Err() != nil {
 		return unfetched
@@ -98,6 +109,11 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	}
 	if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
 		return err
+	}
+	if after, err := ledger.Fetched(w.Repo, remote); err == nil && len(taken.Scrubbed) == 0 { // a scrub changes a history rightly
+		for _, setback := range ledger.Setbacks(w.Repo, before, after) {
+			app.say(fmt.Sprintf("%s serves %s: what was seen is kept", remote, printable(setback)))
+		}
 	}
 	if err := app.follow(ctx, author); err != nil {
 		return err

@@ -35,6 +35,7 @@ type Config struct {
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
 	Sign           bool // rekal.sign, else commit.gpgSign: whether commits of the ledger are signed
+	OnlyVerified   bool // rekal.require is "verified": agents are told nothing else
 	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
@@ -276,6 +277,11 @@ func parse(conf map[string]string, env []string) (Config, error) {
 			c.Actor = v
 		} else {
 			r.fault("actor", v, `is neither "human" nor "agent"`)
+		}
+	}
+	if v, ok := r.value("require"); ok {
+		if c.OnlyVerified = v == "verified"; !c.OnlyVerified {
+			r.fault("require", v, `is not "verified"`)
 		}
 	}
 	c.Remote, _ = r.value("remote")

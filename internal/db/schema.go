@@ -64,6 +64,10 @@ CREATE INDEX wrote_in ON wrote (sha);
 CREATE TABLE claims (
     id TEXT NOT NULL, email TEXT NOT NULL, entry TEXT NOT NULL, credible INTEGER NOT NULL, PRIMARY KEY (id, email)) WITHOUT ROWID;
 CREATE TABLE dangling (session TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (session, entry)) WITHOUT ROWID;
+CREATE TABLE parts (item TEXT NOT NULL, oid TEXT NOT NULL, PRIMARY KEY (item, oid)) WITHOUT ROWID;
+CREATE TABLE signatures (oid TEXT PRIMARY KEY, letter TEXT NOT NULL, signer TEXT NOT NULL, trust INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX signed ON signatures (oid) WHERE letter <> 'N';
+CREATE TABLE signing_keys (print TEXT NOT NULL);
 CREATE TABLE cursor (ref TEXT PRIMARY KEY, oid TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE facets (
     session TEXT PRIMARY KEY, email TEXT, branch TEXT, actor_type TEXT, agent_id TEXT, captured_at INTEGER, turns INTEGER,

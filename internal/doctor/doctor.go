@@ -152,9 +152,22 @@ func (d *doctor) identity(ctx context.Context) {
 	}
 }
 
-// signatures finds what a key that asks for a passphrase left unsigned.
+// mostForeign is how many commits of other keys are listed.
+const mostForeign = 5
+
+// signatures finds what somebody else's key signed, and what a key that asks for a passphrase left unsigned.
 func (d *doctor) signatures(ctx context.Context) {
-	if d.author.Signer == nil || d.author.Ledger == nil {
+	if d.author.Ledger == nil {
+		return
+	}
+	foreign, _ := d.Foreign(ctx, d.author) // what can't be read, the ledger's check says
+	for _, f := range foreign[:min(len(foreign), mostForeign)] {
+		d.report("signatures", Wrong, "git show --show-signature "+string(f.OID), "commit %.12s of your ledger: %s; rekal.require verified leaves it out of agents' answers, git rekal purge ID hides it", f.OID, f)
+	}
+	if n := len(foreign) - mostForeign; n > 0 {
+		d.report("signatures", Wrong, "git log --show-signature "+d.author.Ledger.Ref(), "%s more of your ledger", session.Count(n, "such commit"))
+	}
+	if d.author.Signer == nil {
 		return
 	}
 	if n, err := d.author.Ledger.Unsigned(ctx); err == nil && n > 0 { // what can't be read, the ledger's check says

@@ -68,6 +68,7 @@ func format(repo *git.Repo, tip git.Commit) (string, error) {
 // (the first, a merge) has none.
 type Commit struct {
 	OID      git.OID // where several entries came by one commit: their first segment's blob
+	In       git.OID // the commit, which a signature is of
 	When     time.Time
 	Segments []Segment
 	Root     bool   // no parent is here: it adds its whole tree, and may repeat what was read
@@ -167,7 +168,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := Commit{OID: c.OID, When: c.Committer.When, Root: before == "", Cut: cut, By: c.Committer.Email}
+	one := Commit{OID: c.OID, In: c.OID, When: c.Committer.When, Root: before == "", Cut: cut, By: c.Committer.Email}
 	if len(c.Parents) > 1 && !cut {
 		return []Commit{one}, nil
 	}

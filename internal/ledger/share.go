@@ -161,6 +161,28 @@ func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
 	return tips, nil
 }
 
+// Setbacks says what a remote serves less of, or otherwise, than it did, in order, given Fetched of before and after. What was taken in is kept.
+func Setbacks(repo *git.Repo, before, after map[string]git.OID) []string {
+	var out []string
+	for ref, was := range before {
+		now, who := after[ref], shownAddress(ref[strings.LastIndexByte(ref, '/')+1:])
+		if on, err := repo.IsAncestor(was, now); err != nil || on {
+			continue // nobody can tell, or it went on
+		}
+		back, err := repo.IsAncestor(now, was)
+		switch {
+		case now == "":
+			out = append(out, "no ledger of "+who+" any more")
+		case err == nil && back:
+			out = append(out, "an older state of the ledger of "+who+" than this clone has seen")
+		default:
+			out = append(out, "another history of the ledger of "+who+" than this clone has seen")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // AdoptAdded is Adopt for one remote-tracking ref where nobody asked to share: nothing is given up. A ledger of which something was scrubbed is
 // refused with ErrRewritten, and left to Adopt.
 func (l *Ledger) AdoptAdded(ctx context.Context, remote, ref string) (Adopted, error) {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // signMessage is that of a commit with which the author signs what was written unsigned: all that it builds on.
@@ -67,4 +70,97 @@ func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
 		}
 	}
 	return 0, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
+}
+
+// Judgement is what a signature is worth, and what git said of it.
+type Judgement struct {
+	git.Verdict
+	Trust session.Trust
+}
+
+// Judge says what the signature of each commit of a ledger is worth. Git is asked through ask of those that are signed: git.Repo.Verdicts, or what was
+// said before; where it says nothing of one, nobody has looked. A commit of Sign by a key of the author covers the unsigned ones that it builds on.
+func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error)) (map[git.OID]Judgement, error) {
+	var all []git.Commit
+	var signed []git.OID
+	for c, err := range repo.Walk(ctx, []git.OID{head.OID}, nil) {
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		if all = append(all, c); c.Signed {
+			signed = append(signed, c.OID)
+		}
+	}
+	said, err := ask(ctx, signed)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	out := make(map[git.OID]Judgement, len(all))
+	covered := map[git.OID]git.Verdict{}
+	for _, c := range slices.Backward(all) { // children come first
+		s := git.Verdict{Letter: "N"}
+		if c.Signed {
+			s = said[c.OID]
+		}
+		j := Judgement{s, trust(s, head.Email)}
+		cover, ok := covered[c.OID]
+		if j.Trust == session.Unsigned && ok {
+			j = Judgement{cover, session.Verified}
+		}
+		if j.Trust == session.Verified && c.Message == signMessage {
+			cover, ok = s, true
+		}
+		if out[c.OID] = j; ok {
+			for _, p := range c.Parents {
+				covered[p] = cover
+			}
+		}
+	}
+	return out, nil
+}
+
+func trust(s git.Verdict, author string) session.Trust {
+	switch s.Letter {
+	case "": // nobody has asked
+		return 0
+	case "N":
+		return session.Unsigned
+	case "B", "R":
+		return session.Bad
+	case "G":
+		if isOf(s.Signer, author) {
+			return session.Verified
+		}
+	}
+	return session.Signed
+}
+
+// isOf reports whether a signer is the author: by the address of a key's user ID ("Alice <alice@example.com>"), or by one of the principals of a line of
+// allowed signers, which may be patterns ("alice@example.com,*@corp.example").
+func isOf(signer, author string) bool {
+	if _, rest, ok := strings.Cut(signer, " <"); ok {
+		return strings.EqualFold(strings.TrimSuffix(rest, ">"), author)
+	}
+	return slices.ContainsFunc(strings.Split(strings.ToLower(signer), ","), func(pattern string) bool {
+		ok, err := path.Match(pattern, strings.ToLower(author))
+		return ok && err == nil
+	})
+}
+
+// Foreign are the commits of somebody's ledger that a key which is not the author's signed, or whose signature is bad; the latest first. A key that git
+// does not know is the author's as long as none is known as such.
+func Foreign(ctx context.Context, repo *git.Repo, head Head, judged map[git.OID]Judgement) (out []git.OID, err error) {
+	known := false
+	for _, j := range judged {
+		known = known || j.Trust == session.Verified
+	}
+	for c, err := range repo.Newest(ctx, []git.OID{head.OID}, nil) {
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		if j := judged[c.OID]; j.Trust == session.Bad || j.Trust == session.Signed && (known || j.Letter == "G") {
+			out = append(out, c.OID)
+		}
+	}
+	return out, nil
 }

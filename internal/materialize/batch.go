@@ -27,6 +27,7 @@ type batch struct {
 	memories map[string]db.MemoryRow          // those that the batch names
 	parts    []session.Session                // what to append, in ledger order, numbered as it will stand
 	usage    []db.UsageRow                    // what their requests took
+	commits  []db.PartRow                     // which commits of ledgers hold them
 	saved    []db.MemoryRow                   // memories to append
 	indexed  []session.Session                // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
@@ -194,6 +195,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
+	b.commits = append(b.commits, db.PartRow{Item: p.ID, Commit: string(e.In)})
 	for _, u := range p.Usage {
 		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again
 		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
@@ -220,6 +222,7 @@ func (b *batch) memory(e entry, m session.Memory) {
 	}
 	row := db.MemoryRow{Memory: m, Email: e.email, Entry: e.key}
 	b.memories[m.ID], b.saved = row, append(b.saved, row)
+	b.commits = append(b.commits, db.PartRow{Item: m.ID, Commit: string(e.In)})
 	if !isScrubbed(row) {
 		b.indexed = append(b.indexed, m.AsSession())
 	}
@@ -338,6 +341,7 @@ func (b *batch) append(ctx context.Context) error {
 		b.tx.AppendTurns(ctx, b.indexed),
 		b.tx.AppendTools(ctx, b.parts),
 		b.tx.AppendUsage(ctx, b.usage),
+		b.tx.AppendParts(ctx, b.commits),
 		b.tx.ReplacePending(ctx, b.pending),
 		b.tx.AppendMemories(ctx, b.saved),
 		b.tx.AppendDangling(ctx, b.dangling),

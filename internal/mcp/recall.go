@@ -119,7 +119,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Group {
 			return t.recallGroup(ctx, w, in)
 		}
-		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query})
+		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query, Agent: true})
 		if err != nil {
 			return "", err
 		}
@@ -179,7 +179,7 @@ func (in recallInput) check() error {
 
 // handOver is the page for who goes on with a session.
 func (in recallInput) handOver(ctx context.Context, w *workspace.Workspace) (string, error) {
-	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint})
+	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Agent: true})
 	if err != nil {
 		return "", err
 	}

@@ -28,17 +28,18 @@ const MaxQuery = 256 << 10
 
 // Request is one question. Filters are ANDed; the zero value asks for the latest sessions.
 type Request struct {
-	Query  string
-	File   string   // RE2, unanchored; a pathspec where that matches nothing
-	Commit string   // any revision, or a prefix of a commit that is gone
-	Author string   // a part of a name or of an e-mail address, in any case
-	Actor  string   // session.ActorHuman or ActorAgent
-	Agent  string   // one of session.Agents
-	Kind   string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
-	Limit  int      // 0: all
-	Brief  bool     // the best in Results, the others in More; a Limit has no More
-	Path   []string // pathspecs: a session touched a path that they name together
-	Stale  bool     // also which files of the passages are no longer as the sessions left them
+	Query    string
+	File     string   // RE2, unanchored; a pathspec where that matches nothing
+	Commit   string   // any revision, or a prefix of a commit that is gone
+	Author   string   // a part of a name or of an e-mail address, in any case
+	Actor    string   // session.ActorHuman or ActorAgent
+	Agent    string   // one of session.Agents
+	Kind     string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
+	Limit    int      // 0: all
+	Brief    bool     // the best in Results, the others in More; a Limit has no More
+	Path     []string // pathspecs: a session touched a path that they name together
+	Verified bool     // nothing but what a key of its author signed
+	Stale    bool     // also which files of the passages are no longer as the sessions left them
 	Times
 
 	// What only the MCP server asks for.
@@ -159,7 +160,7 @@ func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (show
 func filtersOf(req Request) result.Filters {
 	return result.Filters{
 		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent, Kind: req.Kind,
-		Since: req.Since, Until: req.Until,
+		Since: req.Since, Until: req.Until, Verified: req.Verified,
 	}
 }
 
@@ -181,7 +182,7 @@ func markPrivate(ctx context.Context, index *db.DB, hits []result.Hit) error {
 
 // filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Revisions, asPath bool, err error) {
-	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
+	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title, Verified: req.Verified}
 	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
 		return f, of, false, err
 	}
@@ -248,7 +249,7 @@ func (f Found) asked(query string) string {
 func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
-		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
+		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || filter.Verified || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
@@ -309,6 +310,7 @@ func idsOf(hits []Found) []string {
 // Show fills in what a result says of each session.
 func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found) ([]result.Hit, error) {
 	var facets map[string]db.Facet
+	var signed map[string]session.Trust
 	var became map[attribution.Commit]string
 	var states map[string]string
 	var stale map[string][]result.File
@@ -324,7 +326,9 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 				func() (err error) { states, stale, err = freshnessOf(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, hits)
+			if shown, err = passages(ctx, index, hits); err == nil {
+				signed, err = index.Trust(ctx, idsOf(hits))
+			}
 			return err
 		})
 	if err != nil {
@@ -339,6 +343,7 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.ID], h)
+		out[i].Signature = signed[h.ID].String()
 		out[i].Commits, out[i].Missing = shownCommits(became, facets[h.ID], missing, lost)
 		out[i].Freshness = cmp.Or(states[h.ID], result.Unverifiable)
 		switch {

@@ -78,7 +78,9 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	if ok {
 		shown := MemoryOf(m)
 		shown.Content = m.Content
-		return nil, &shown, nil
+		signed, err := index.Trust(ctx, []string{id})
+		shown.Signature = signed[id].String()
+		return nil, &shown, err
 	}
 	s, err := page(ctx, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
@@ -108,6 +110,11 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 		return out, err
 	}
 	out.Private = inOrderedList(private, id)
+	signed, err := index.Trust(ctx, []string{id})
+	if err != nil {
+		return out, err
+	}
+	out.Signature = signed[id].String()
 	if out.Children, err = index.Children(ctx, id); err != nil {
 		return out, err
 	}

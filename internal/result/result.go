@@ -53,6 +53,7 @@ type Filters struct {
 	Path       []string `json:"path,omitempty"`
 	Since      string   `json:"since,omitempty"`
 	Until      string   `json:"until,omitempty"`
+	Verified   bool     `json:"verified,omitempty"`
 
 	Kind string `json:"kind,omitempty"` // session, memory or record
 
@@ -155,6 +156,7 @@ type Hit struct {
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
 	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
 	Author     string   `json:"author,omitempty"`
+	Signature  string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
 	Actor      string   `json:"actor,omitempty"`
 	Source     string   `json:"source,omitempty"`
 	Model      string   `json:"model,omitempty"` // of a session: the one that spoke last, as its agent names it
@@ -190,6 +192,7 @@ type Memory struct {
 	Title      string `json:"title,omitempty"`
 	Content    string `json:"content,omitempty"` // not of save
 	Author     string `json:"author"`
+	Signature  string `json:"signature,omitempty"` // as of a Hit; not of save
 	Actor      string `json:"actor"`
 	Source     string `json:"source,omitempty"`
 	CapturedAt string `json:"captured_at"`
@@ -230,6 +233,7 @@ type Session struct {
 	Kind       string   `json:"kind"`
 	Title      string   `json:"title,omitempty"`
 	Author     string   `json:"author,omitempty"`
+	Signature  string   `json:"signature,omitempty"` // as of a Hit
 	Actor      string   `json:"actor"`
 	AgentID    string   `json:"agent_id,omitempty"`
 	Source     string   `json:"source"`

@@ -88,6 +88,7 @@ type StorySession struct {
 	Short      string   `json:"short"` // the shortest beginning of the ID that means it alone
 	Title      string   `json:"title,omitempty"`
 	Author     string   `json:"author,omitempty"`
+	Signature  string   `json:"signature,omitempty"` // as of a Hit
 	Actor      string   `json:"actor"`
 	Source     string   `json:"source"`
 	Model      string   `json:"model,omitempty"` // as of a Hit

@@ -377,6 +377,11 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
 		Private: slices.Contains(t.private, id),
 	}
+	signed, err := t.index.Trust(ctx, []string{id})
+	if err != nil {
+		return out, err
+	}
+	out.Signature = signed[id].String()
 	if out.Tokens, err = t.tokens(ctx, id); err != nil {
 		return out, err
 	}

@@ -141,7 +141,7 @@ func (p *page) attribution(h result.Hit) []string {
 			kind = fmt.Sprintf("record, exit %d", *h.Exit)
 		}
 	}
-	return []string{p.person(h.Author, h.Actor), kind}
+	return []string{p.person(h.Author, h.Actor), h.Signature, kind}
 }
 
 // agentAndModel is a coding agent, with the model that it asked where that is known.

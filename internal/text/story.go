@@ -141,6 +141,9 @@ func (p *storyPage) session(s result.StorySession) {
 	p.sentence(yellow, "session "+s.ID)
 	p.fact("Title", cmp.Or(s.Title, "(no title)"))
 	p.fact("Author", p.author(s.Author, s.Actor))
+	if s.Signature != "" {
+		p.fact("Signed", s.Signature)
+	}
 	agent := agentAndModel(s.Source, s.Model) + ", " + size(s)
 	if s.Private {
 		agent += ", private"

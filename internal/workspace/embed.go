@@ -13,8 +13,10 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/signature"
 )
 
 // Embedding says how far to go for vectors.
@@ -99,6 +101,24 @@ func (w *Workspace) EmbedLater(conf config.Config) error {
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowPriority) // where that is refused, or it has ended, nothing is lost
 	return nil
+}
+
+// Judge notes what the signatures of ledgers are worth, of at most so many that were not looked at so far.
+func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) error {
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	return m.Judge(ctx, signature.Keys(conf.Git, w.Home, w.Env), most)
+}
+
+// Foreign lists the commits of one's own ledger that somebody else's key signed, or whose signature is bad.
+func (w *Workspace) Foreign(ctx context.Context, a Author) ([]materialize.ForeignCommit, error) {
+	m, err := w.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return m.Foreign(ctx, a.Ledger.Ref(), signature.Keys(a.Config.Git, w.Home, w.Env))
 }
 
 // lowPriority is the niceness of what works in the background.

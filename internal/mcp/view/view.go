@@ -236,7 +236,7 @@ func (it Item) marks() (out string) {
 	for _, mark := range []struct {
 		is   bool
 		name string
-	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Purged, "purged"}} {
+	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Signature != "", it.Signature}, {it.Purged, "purged"}} {
 		if mark.is {
 			out += " | " + mark.name
 		}

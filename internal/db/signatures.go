@@ -1,0 +1,66 @@
+package db
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// PartRow says which commit of a ledger holds a part of a session, or a memory.
+type PartRow struct{ Item, Commit string }
+
+// AppendParts notes where parts are.
+func (t *Tx) AppendParts(ctx context.Context, rows []PartRow) error {
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return places(&p.Item, &p.Commit) })
+}
+
+// SignatureRow is what the signature of a ledger's commit was found to be worth.
+type SignatureRow struct {
+	Commit, Letter, Signer string // as of git.Verdict
+	Trust                  session.Trust
+}
+
+func (r *SignatureRow) columns() []any {
+	return places(&r.Commit, &r.Letter, &r.Signer, (*int)(&r.Trust))
+}
+
+// ReplaceSignatures writes what was found with some keys; what was found with others goes.
+func (t *Tx) ReplaceSignatures(ctx context.Context, keys string, rows []SignatureRow) error {
+	return cmp.Or(
+		t.Exec(ctx, "DELETE FROM signatures"),
+		t.Exec(ctx, "DELETE FROM signing_keys"),
+		t.Exec(ctx, "INSERT INTO signing_keys VALUES (?)", keys),
+		writeRows(ctx, t, "INSERT OR REPLACE INTO signatures", rows, (*SignatureRow).columns))
+}
+
+// Signatures reads what was found with some keys, by commit; nothing where it was with others.
+func Signatures(ctx context.Context, q Querier, keys string) (map[string]SignatureRow, error) {
+	rows, err := readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
+	out := make(map[string]SignatureRow, len(rows))
+	for _, r := range rows {
+		out[r.Commit] = r
+	}
+	return out, err
+}
+
+// Unjudged is how many commits of ledgers say something, and were not looked at with some keys.
+func Unjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
+	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM parts p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
+		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid)`, keys).one(&n)
+	return n, err
+}
+
+// lowestTrust is what the signatures of everything that has parts are worth: of its parts the least.
+const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p LEFT JOIN signatures s ON s.oid = p.oid`
+
+// Unverified lists what no key of its author is known to have signed, in order.
+func (d *DB) Unverified(ctx context.Context) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust <> ? ORDER BY item`, int(session.Verified)))
+}
+
+// Trust reads what the signatures of sessions and memories are worth. Where no commit of any ledger is signed, it has none.
+func (d *DB) Trust(ctx context.Context, ids []string) (map[string]session.Trust, error) {
+	return readMap[string, session.Trust](query(ctx, d, lowestTrust+` WHERE EXISTS (SELECT 1 FROM signatures WHERE letter <> 'N')
+		AND p.item IN (SELECT value FROM json_each(?)) GROUP BY p.item`, ids))
+}

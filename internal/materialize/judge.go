@@ -1,0 +1,120 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Judge notes what the signatures of the ledgers' commits are worth. Keys is signature.Keys: what was found with others is looked at again. Git is asked of at
+// most so many commits, the latest of each ledger first; the rest is left to the next time.
+func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
+	index := embeddable{m}
+	known, missing := map[string]db.SignatureRow{}, 0
+	err := index.Read(ctx, func(q db.Querier) (err error) {
+		if missing, err = db.Unjudged(ctx, q, keys); err == nil && missing > 0 {
+			known, err = db.Signatures(ctx, q, keys)
+		}
+		return err
+	})
+	if err != nil || missing == 0 {
+		return err
+	}
+	heads, err := m.heads()
+	if err != nil {
+		return err
+	}
+	rows := map[string]db.SignatureRow{}
+	for _, h := range heads {
+		judged, err := ledger.Judge(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+			said := toldBefore(known, ids)
+			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
+			ids = ids[max(0, len(ids)-most):]
+			most -= len(ids)
+			more, err := m.Repo.Verdicts(ctx, ids)
+			maps.Copy(said, more)
+			return said, err
+		})
+		if err != nil {
+			return err
+		}
+		for id, j := range judged {
+			if had := rows[string(id)]; j.Trust > had.Trust { // a copy in somebody else's ledger takes nothing away
+				rows[string(id)] = db.SignatureRow{Commit: string(id), Letter: j.Letter, Signer: j.Signer, Trust: j.Trust}
+			}
+		}
+	}
+	return index.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return tx.ReplaceSignatures(ctx, keys, slices.Collect(maps.Values(rows)))
+	})
+}
+
+// ForeignCommit is a commit in one's own ledger that is not one's own, as far as signatures say.
+type ForeignCommit struct {
+	OID    git.OID
+	Signer string // "" where git knows none
+	Trust  session.Trust
+}
+
+// String says whose it is, as far as git knows.
+func (f ForeignCommit) String() string {
+	switch {
+	case f.Trust == session.Bad:
+		return "whose signature is bad"
+	case f.Signer != "":
+		return "signed by " + f.Signer
+	}
+	return "signed by a key that git does not know"
+}
+
+// Foreign lists such commits of a ledger, the latest first, by what Judge noted.
+func (m *Materializer) Foreign(ctx context.Context, ref, keys string) (out []ForeignCommit, err error) {
+	heads, err := m.heads()
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.Peek(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := db.Signatures(ctx, r, keys)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		if h.Ref != ref {
+			continue
+		}
+		judged, err := ledger.Judge(ctx, m.Repo, h, func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+			return toldBefore(known, ids), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		ids, err := ledger.Foreign(ctx, m.Repo, h, judged)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, ForeignCommit{id, judged[id].Signer, judged[id].Trust})
+		}
+	}
+	return out, nil
+}
+
+// toldBefore is what the index knows of signed commits.
+func toldBefore(known map[string]db.SignatureRow, ids []git.OID) map[git.OID]git.Verdict {
+	out := map[git.OID]git.Verdict{}
+	for _, id := range ids {
+		if k, ok := known[string(id)]; ok {
+			out[id] = git.Verdict{Letter: k.Letter, Signer: k.Signer}
+		}
+	}
+	return out
+}
