@@ -81,6 +81,13 @@ func (r *Repo) runChange(ctx context.Context, args ...string) error {
 	cmd := isolate(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
 	detach(cmd)
 	_, err := runGit(ctx, cmd, failureLine)
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay): // git has done it; on a busy machine its streams were closed late
+		return nil
+	case errors.As(err, &exit) && err == error(exit): //nolint:errorlint // for the same reason nobody heard what it said, which mostly is of a lock
+		return fmt.Errorf("%w: %w", errLocked, err)
+	}
 	return explainLock(err)
 }
 

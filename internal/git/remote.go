@@ -99,9 +99,8 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 	return nil
 }
 
-// stopGrace is how long a git that was told to stop has to remove its locks, and one that has ended to be heard: where eight processes wrote
-// on two busy cores, half a second passed before its last words were read.
-const stopGrace = 5 * time.Second
+// stopGrace is how long a git that was told to stop has to remove its locks.
+const stopGrace = 500 * time.Millisecond
 
 // network runs a git command that talks to a remote: as the user's own git would, with
 // credential helpers, ssh and proxies as configured, and with the process's environment.
