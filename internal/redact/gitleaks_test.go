@@ -169,7 +169,7 @@ func beginnings(re *syntax.Regexp) (starts []string, whole bool) {
 		}
 		return starts, whole
 	case syntax.OpConcat:
-		starts, whole = []string{""}, true
+		starts = []string{""}
 		for _, sub := range re.Sub {
 			more, all := beginnings(sub)
 			var longer []string
@@ -178,7 +178,7 @@ func beginnings(re *syntax.Regexp) (starts []string, whole bool) {
 					longer = append(longer, s+m)
 				}
 			}
-			if starts, whole = longer, all; !all || len(starts) > 1000 {
+			if starts = longer; !all || len(starts) > 1000 {
 				return starts, false
 			}
 		}
