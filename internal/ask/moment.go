@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/name"
@@ -134,6 +135,19 @@ func (m *Moment) SQL(ctx context.Context, kind TablesKind, slow func()) (*tables
 		d, err = tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
 	}
 	return d, err
+}
+
+// Export adds the repository to an export, by the place of its remote, or its folder.
+func (m *Moment) Export(ctx context.Context, to *tables.Export) error {
+	conf, err := m.w.Settings()
+	if err != nil {
+		return err
+	}
+	source := m.w.Root()
+	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
+		source = config.Place(conf.Places[remote])
+	}
+	return to.Add(ctx, config.PlaceName(source), source, m.DB)
 }
 
 // Lines are those of a file, as history.Text reads it, now or as it was in the moment's code commit.

@@ -49,6 +49,8 @@ type (
 	MemoryRow = db.MemoryRow
 	// TablesKind is which database a statement reads.
 	TablesKind = tables.Kind
+	// Export is a run that writes Parquet files.
+	Export = tables.Export
 	// Limits are those of a statement.
 	Limits = tables.Limits
 	// Row is what a statement gives.
@@ -105,3 +107,8 @@ func NewExchange(members int) *Exchange { return search.NewExchange(members) }
 
 // EngineVersion is that of the engine for SQL.
 func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }
+
+// OpenExport begins a run that writes Parquet files: see tables.OpenExport.
+func OpenExport(ctx context.Context, dir string, text bool) (*Export, error) {
+	return tables.OpenExport(ctx, dir, text)
+}

@@ -21,18 +21,22 @@ import (
 )
 
 type exportOptions struct {
-	dir    string
-	mine   bool
-	format string // "" for sessions
-	write  bool
-	rev    string // with format
+	dir     string
+	mine    bool
+	parquet string // "" for none
+	noText  bool
+	mirrors string
+	group   grouping
+	format  string // "" for sessions
+	write   bool
+	rev     string // with format
 }
 
 // newExportCmd writes out all that this clone has: `git rekal export --md sessions/`.
 func newExportCmd(app *App) *cobra.Command {
 	c := &exportOptions{}
 	cmd := &cobra.Command{
-		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]", Short: "write out all sessions",
+		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --parquet DIR [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
 		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
@@ -43,21 +47,33 @@ With --format it prints who wrote the lines of commits in a format of other tool
 RANGE, or "git-ai-notes" (Git AI 3.0.0), the note of each. RANGE is a commit or a range; the default is HEAD. Only lines that a session is known to
 have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay.
 
+With --parquet it writes tables for other engines into DIR: Parquet files by table, repository and month, and manifest.json with a sum of each. A
+later run writes only what is new or changed, and removes what was purged or scrubbed. docs/engines/README.md has the tables, and statements for DuckDB,
+ClickHouse and Spark. Private sessions and records stay out.
+
   git rekal export > backup.jsonl
   git rekal export --format agent-trace main..topic
-  git rekal export --mine --md ~/sessions`,
+  git rekal export --mine --md ~/sessions
+  git rekal export --parquet /srv/lake --group shop`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
 	fs.StringVar(&c.format, "format", "", "who wrote which lines, in `FORMAT`: agent-trace or git-ai-notes")
 	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
+	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed")
+	fs.BoolVar(&c.noText, "no-text", false, "with --parquet: no prompts, answers, titles, commands and memories")
+	fs.StringVar(&c.mirrors, "bare-mirrors", "", "with --parquet: all mirrors in `DIR`: see \"git rekal help mirror\"")
+	c.group.addFlags(fs)
 	return app.runs(cmd, c)
 }
 
 func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
+	}
+	if fs.Changed("parquet") || c.noText || c.mirrors != "" || c.group.asked() {
+		return c.validateParquet(fs, args)
 	}
 	if c.rev = "HEAD"; len(args) == 1 && c.format != "" {
 		c.rev, args = args[0], nil
@@ -75,6 +91,9 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 
 func (c *exportOptions) run(ctx context.Context, app *App) error {
 	app.Public = true
+	if c.parquet != "" {
+		return c.tables(ctx, app)
+	}
 	switch c.format {
 	case agentTrace:
 		return c.traces(ctx, app)

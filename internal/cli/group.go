@@ -70,7 +70,12 @@ func (app *App) nameGroups(fs *pflag.FlagSet, args []string) []string {
 
 // inGroup opens a group, has it asked, and tells which of its repositories could not be.
 func (app *App) inGroup(ctx context.Context, g grouping, use func(*group.Group) error) error {
-	members, err := group.Open(ctx, app.Process, g.which(app))
+	return app.inWhich(ctx, g.which(app), use)
+}
+
+// inWhich is inGroup for repositories that are chosen already.
+func (app *App) inWhich(ctx context.Context, which group.Which, use func(*group.Group) error) error {
+	members, err := group.Open(ctx, app.Process, which)
 	if err != nil {
 		return err
 	}

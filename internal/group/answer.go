@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // patience is how long a member's index may take to be brought up, while the others wait.
@@ -104,6 +105,12 @@ func openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 		err = &Refused{"its index is being made", fmt.Sprintf(`"git -C %s rekal index" makes it`, m.path)}
 	}
 	return at, err
+}
+
+// Each does something with each member, some side by side. Members with which it can't be done are left out.
+func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) error {
+	_, err := answers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.Gone(do(m.Workspace)) })
+	return err
 }
 
 // recall is one member's answer.

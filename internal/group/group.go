@@ -8,7 +8,7 @@
 // through package ask, side by side with the others, which it tells how rare words are there, so that scores compare.
 //
 // Promises: what a repository configures or holds puts neither itself nor another one into a group; who is no person at a terminal is
-// answered only where a group holds the repository in which they ask; a member that can't answer is told of, and the others answer. Records
+// answered only where a group holds the repository in which they ask, or the caller let them name a folder of mirrors; a member that can't answer is told of, and the others answer. Records
 // of what commands printed stay out.
 package group
 
@@ -30,9 +30,10 @@ import (
 
 // Which says which repositories are asked.
 type Which struct {
-	Name   string // a group's; "": the groups that hold the repository in which is asked
-	All    bool   // all of this machine
-	Person bool   // a person asks, at a terminal
+	Name    string // a group's; "": the groups that hold the repository in which is asked
+	All     bool   // all of this machine
+	Mirrors string // all bare repositories that lie in this folder
+	Person  bool   // a person asks, at a terminal
 }
 
 // Group is the repositories that are asked. Close it.
@@ -155,6 +156,10 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 
 // choose finds the folders of the repositories that are asked. Of those that a user named one by one it is told if they can't be.
 func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
+	if which.Mirrors != "" {
+		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(which.Mirrors), "*.git"))
+		return nil, paths, err
+	}
 	if which.All {
 		if !which.Person {
 			return nil, nil, &Refused{"only a person at a terminal may ask all repositories", `an agent asks those of its repository's group: "git rekal --group"`}

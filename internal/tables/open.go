@@ -67,12 +67,17 @@ func openReady(ctx context.Context, path, state string) (*DB, error) {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
 	defer file.Close() // nothing was written
-	return connect(path, toRead, "READ_ONLY", func(d *DB) error { return d.check(ctx, path, state) })
+	return connect(path, "", toRead, "READ_ONLY", func(d *DB) error { return d.check(ctx, path, state) })
 }
 
 // create makes a database file at a path where none is.
 func create(ctx context.Context, path string, schema schema) (*DB, error) {
-	return connect(path, toMake, layout, func(d *DB) error {
+	return createIn(ctx, path, schema, "")
+}
+
+// createIn makes one that may also write below a folder.
+func createIn(ctx context.Context, path string, schema schema, folder string) (*DB, error) {
+	return connect(path, folder, toMake, layout, func(d *DB) error {
 		if err := d.sql.PingContext(ctx); err != nil {
 			return classify(err)
 		}
@@ -85,9 +90,9 @@ func create(ctx context.Context, path string, schema schema) (*DB, error) {
 }
 
 // connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'. Afterwards the engine can
-// openReady no other file, and no setting can be changed.
-func connect(path, limits, options string, begin func(*DB) error) (*DB, error) {
-	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attach(path, options))
+// open no other file, but those below the folder if one is given, and no setting can be changed.
+func connect(path, folder, limits, options string, begin func(*DB) error) (*DB, error) {
+	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attach(path, folder, options))
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
@@ -103,9 +108,13 @@ func connect(path, limits, options string, begin func(*DB) error) (*DB, error) {
 // bytes, and no second file to keep private. What does not fit into memory is spilled beside
 // the file, never into the working directory, and into a folder of its own: two engines
 // that spill into one folder overwrite each other's files.
-func attach(path, options string) func(driver.ExecerContext) error {
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false; SET lock_configuration = true",
-		escapeQuotes(path), catalog, options, catalog, escapeQuotes(spillDir(path, os.Getpid())), unused)
+func attach(path, folder, options string) func(driver.ExecerContext) error {
+	allowed := ""
+	if folder != "" {
+		allowed = "SET allowed_directories = ['" + escapeQuotes(folder) + "']; "
+	}
+	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; %sSET enable_external_access = false; SET lock_configuration = true",
+		escapeQuotes(path), catalog, options, catalog, escapeQuotes(spillDir(path, os.Getpid())), unused, allowed)
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {

@@ -74,6 +74,15 @@ CREATE TABLE purged (id VARCHAR NOT NULL);
 CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
 
+const facetsDDL = `CREATE TABLE session_facets (
+    session_id VARCHAR NOT NULL, user_email VARCHAR, git_branch VARCHAR, actor_type VARCHAR,
+    agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
+    file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
+    title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
+    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL DEFAULT 'session',
+    left_paths VARCHAR[], left_blobs BIGINT[]);
+`
+
 const indexDDL = `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
@@ -85,14 +94,7 @@ CREATE TABLE files_index (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
     file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,
     inferred BOOLEAN NOT NULL);
-CREATE TABLE session_facets (
-    session_id VARCHAR NOT NULL, user_email VARCHAR, git_branch VARCHAR, actor_type VARCHAR,
-    agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
-    file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
-    title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
-    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL DEFAULT 'session',
-    left_paths VARCHAR[], left_blobs BIGINT[]);
-CREATE TABLE session_embeddings (
+` + facetsDDL + `CREATE TABLE session_embeddings (
     session_id VARCHAR NOT NULL, embedding FLOAT[], model VARCHAR NOT NULL,
     generated_at TIMESTAMP NOT NULL);
 CREATE TABLE file_cooccurrence (

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/group"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+func (c *exportOptions) validateParquet(fs *pflag.FlagSet, args []string) error {
+	switch {
+	case c.parquet == "":
+		return errors.New("--no-text, --bare-mirrors, --group and --all go with --parquet DIR")
+	case strings.Contains(c.parquet, "://"):
+		return errors.New("--parquet writes folders only, as DuckDB is built without httpfs here: export to one, and copy it, for example with \"aws s3 sync\"")
+	case c.dir != "" || c.format != "" || c.mine || c.write:
+		return errors.New("--parquet goes with none of --md, --mine, --format and --write")
+	case c.mirrors != "" && c.group.asked():
+		return errors.New("give one of --bare-mirrors, --group and --all")
+	}
+	return cmp.Or(c.group.validate(fs), noArgs(args))
+}
+
+// tables writes what --parquet asks for.
+func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
+	out, err := ask.OpenExport(ctx, app.Path(c.parquet), !c.noText)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	left := error(nil)
+	if c.mirrors != "" || c.group.asked() {
+		left, err = c.tablesOfGroup(ctx, app, out)
+	} else {
+		err = app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
+	}
+	if err != nil {
+		return err
+	}
+	written, removed, err := out.Finish()
+	if err == nil {
+		app.tell("wrote %s into %s, removed %d", session.Count(written, "file"), c.parquet, removed)
+	}
+	return errors.Join(err, left)
+}
+
+// tablesOfGroup adds several repositories; left says that some could not be.
+func (c *exportOptions) tablesOfGroup(ctx context.Context, app *App, out *ask.Export) (left, err error) {
+	which := c.group.which(app)
+	if c.mirrors != "" {
+		if capture.InAgent(app.Getenv) {
+			return nil, errors.New("--bare-mirrors is for people and their jobs, not for agents")
+		}
+		which = group.Which{Mirrors: app.Path(c.mirrors)}
+	}
+	err = app.inWhich(ctx, which, func(g *group.Group) error {
+		err := g.Each(ctx, func(w *workspace.Workspace) error {
+			at, err := ask.Open(ctx, w, ask.Opening{})
+			if err != nil {
+				return err
+			}
+			return errors.Join(at.Export(ctx, out), at.Close())
+		})
+		left = someLeft(g)
+		return err
+	})
+	return left, err
+}
+
+// someLeft is the error of members that were left out of a job which ought to reach all; each is told of by itself.
+func someLeft(g *group.Group) error {
+	if len(g.Left) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s left out", session.Count(len(g.Left), "repository"))
+}
