@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -190,6 +191,10 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		words = app.remotes(ctx)
 	case takesShell:
 		words = shells()
+	case groupFlag:
+		words, _ = group.Names(ctx, app.Process)
+	case "format":
+		words = []string{agentTrace, gitAINotes}
 	case "agent":
 		words = session.Agents()
 	case "actor":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -28,18 +29,18 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return Moved{}, err
 	}
-	named, moving, err := toMove(ctx, w, a, []*ledger.Ledger{a.Ledger, private}, ids)
+	of, err := toMove(ctx, w, a, []*ledger.Ledger{a.Ledger, private}, ids)
 	if err != nil {
 		return Moved{}, err
 	}
-	for _, name := range named { // before: then no capture sends what comes in between
+	for _, name := range of.named { // before: then no capture sends what comes in between
 		if !slices.Contains(a.Config.Private, name) {
 			if err := w.Repo.AddConfig(ctx, privateKey, name); err != nil {
 				return Moved{}, err
 			}
 		}
 	}
-	return move(ctx, w, a.Ledger, private, named, moving)
+	return of.move(ctx, w, a.Ledger, private)
 }
 
 // MakePublic undoes KeepPrivate: the next push sends the sessions.
@@ -48,19 +49,27 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	if err != nil {
 		return Moved{}, err
 	}
-	named, moving, err := toMove(ctx, w, a, []*ledger.Ledger{private}, ids)
+	of, err := toMove(ctx, w, a, []*ledger.Ledger{private}, ids)
 	if err != nil {
 		return Moved{}, err
 	}
-	for _, name := range named {
-		if !slices.Contains(a.Config.Private, name) {
-			return Moved{}, fmt.Errorf(`%s is not marked private itself: "git config --get-all %s" names those that are`, name, privateKey)
+	for id := range of.ids {
+		for up := range of.origins(id) {
+			if name := nameOf(of.all[up]); !of.ids[up] && slices.Contains(a.Config.Private, name) {
+				return Moved{}, fmt.Errorf("%s was begun by %s, which is private: undo that", nameOf(of.all[id]), name)
+			}
+		}
+	}
+	for _, name := range of.named {
+		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)), func(s session.Session) bool { return nameOf(s) == name })
+		if !held && !slices.Contains(a.Config.Private, name) {
+			return Moved{}, fmt.Errorf("%s is not private", name)
 		}
 		if err := w.Repo.DropConfig(ctx, privateKey, name); err != nil {
 			return Moved{}, err
 		}
 	}
-	return move(ctx, w, private, a.Ledger, named, moving)
+	return of.move(ctx, w, private, a.Ledger)
 }
 
 // Holding is an author whose ledger is the private one, where that alone holds what targets mean.
@@ -78,11 +87,77 @@ func Holding(ctx context.Context, w *workspace.Workspace, a workspace.Author, ta
 	return a
 }
 
-// move copies sessions into another ledger, and then forgets them in the first.
-func move(ctx context.Context, w *workspace.Workspace, from, to *ledger.Ledger, named []string, moving map[string]bool) (Moved, error) {
-	out := Moved{Names: named}
+// moving is the sessions that go from one ledger to another.
+type moving struct {
+	named []string        // those that were asked for, as AGENT/ID
+	ids   map[string]bool // of those that are captured, and of all that they began
+	all   map[string]session.Session
+}
+
+func nameOf(s session.Session) string { return s.Source + "/" + s.NativeID }
+
+// toMove are the sessions that IDs mean in some ledgers, or else in transcripts.
+func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger, ids []string) (moving, error) {
+	out, natives := moving{ids: map[string]bool{}, all: map[string]session.Session{}}, map[string]string{}
+	if err := refuseCheckedOut(ctx, w, a); err != nil {
+		return out, err
+	}
+	for _, l := range in {
+		held, err := l.Sessions(ctx)
+		if err != nil {
+			return out, err
+		}
+		for id, s := range held {
+			out.all[id], natives[id] = s, s.NativeID
+		}
+	}
+	names := session.NewNames(natives)
+	for _, id := range ids {
+		full, err := names.Find(id)
+		switch {
+		case errors.Is(err, session.ErrNoID):
+			n, err := uncaptured(ctx, w, a, id)
+			if err != nil {
+				return out, err
+			}
+			out.named = append(out.named, n.Source+"/"+n.NativeID)
+			continue
+		case err != nil:
+			return out, err
+		}
+		out.ids[full] = true
+		out.named = append(out.named, nameOf(out.all[full]))
+	}
+	named := maps.Clone(out.ids)
+	for id := range out.all {
+		for up := range out.origins(id) {
+			if named[up] {
+				out.ids[id] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// origins are the sessions by which one was begun, by whatever number of steps.
+func (m moving) origins(id string) map[string]bool {
+	out := map[string]bool{}
+	for next := []string{id}; len(next) > 0; next = next[1:] {
+		s := m.all[next[0]]
+		for _, up := range []string{s.Parent, s.ForkedFrom} {
+			if up != "" && !out[up] {
+				out[up], next = true, append(next, up)
+			}
+		}
+	}
+	return out
+}
+
+// move copies the sessions into another ledger, and then forgets them in the first.
+func (m moving) move(ctx context.Context, w *workspace.Workspace, from, to *ledger.Ledger) (Moved, error) {
+	out := Moved{Names: m.named}
 	var err error
-	if out.Copied, err = to.CopyFrom(ctx, from, func(id string) bool { return moving[id] }); err != nil {
+	if out.Copied, err = to.CopyFrom(ctx, from, func(id string) bool { return m.ids[id] }); err != nil {
 		return out, err
 	}
 	var targets []ledger.Target
@@ -98,50 +173,6 @@ func move(ctx context.Context, w *workspace.Workspace, from, to *ledger.Ledger, 
 	var undone error
 	out.Left, undone = from.Discard(ctx, former.Former...)
 	return out, errors.Join(undone, ForgetCaches(ctx, w))
-}
-
-// toMove are the names of the sessions that IDs mean, as AGENT/ID, and the IDs of these and of all that they began, as far as they are captured.
-func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger, ids []string) (named []string, moving map[string]bool, err error) {
-	if err := refuseCheckedOut(ctx, w, a); err != nil {
-		return nil, nil, err
-	}
-	all, natives := map[string]session.Session{}, map[string]string{}
-	for _, l := range in {
-		held, err := l.Sessions(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		for id, s := range held {
-			all[id], natives[id] = s, s.NativeID
-		}
-	}
-	names := session.NewNames(natives)
-	moving = map[string]bool{}
-	for _, id := range ids {
-		full, err := names.Find(id)
-		switch {
-		case errors.Is(err, session.ErrNoID):
-			n, err := uncaptured(ctx, w, a, id)
-			if err != nil {
-				return nil, nil, err
-			}
-			named = append(named, n.Source+"/"+n.NativeID)
-			continue
-		case err != nil:
-			return nil, nil, err
-		}
-		moving[full] = true
-		named = append(named, all[full].Source+"/"+all[full].NativeID)
-	}
-	for before := -1; before < len(moving); {
-		before = len(moving)
-		for id, s := range all {
-			if moving[s.Parent] || moving[s.ForkedFrom] {
-				moving[id] = true
-			}
-		}
-	}
-	return named, moving, nil
 }
 
 // uncaptured is the one session whose transcript is here, and whose agent calls it by a name.

@@ -152,7 +152,7 @@ func (s *scan) addLeak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 		return
 	}
 	l := Shape(m)
-	if l.Author, l.Commit = h.Email, string(c.OID); h.Ref == s.own {
+	if l.Author, l.Commit = h.Email, string(c.OID); h.Ref == s.own || h.Private {
 		l.Scrub = m.ID(string(c.OID))
 	}
 	s.out.Leaks = append(s.out.Leaks, l)
