@@ -124,6 +124,66 @@ func TestTerminalShow(t *testing.T) {
 	}
 }
 
+// TestTerminalChooses: a list follows what is typed, its keys read a session and copy its link, and it is no list in a pipe.
+func TestTerminalChooses(t *testing.T) {
+	p := harness.New(t).With("TERM=xterm-256color", "GIT_PAGER=cat", "LC_ALL=C.UTF-8")
+	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.Init("repo")
+	p.Commit("repo", "first", "a.txt", "a\n")
+	p.Git("repo", "rekal", "init")
+	for name, text := range map[string]string{"one": "why do tokens expire\n10:01 assistant In UTC.", "two": "retries need jitter\n10:01 assistant EXPONENTIAL"} {
+		raw, err := chat(name, "10:00 human "+text+"\n", p.At("repo"), time.Now().UTC().Format(time.RFC3339), -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/"+name+".jsonl", raw)
+	}
+	p.Git("repo", "rekal", "checkpoint")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // which ends a wait for what never comes
+	defer stop()
+	cmd := exec.CommandContext(ctx, "git", "rekal", "-i", "tokens")
+	cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	shown, out := []byte{}, make([]byte, 1<<16)
+	until := func(want string) {
+		t.Helper()
+		for !strings.Contains(string(shown), want) {
+			n, err := tty.Read(out)
+			if shown = append(shown, out[:n]...); err != nil {
+				t.Fatalf("never %q: %v\n%q", want, err, shown)
+			}
+		}
+		shown = nil
+	}
+	press := func(keys string) {
+		t.Helper()
+		if _, err := io.WriteString(tty, keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until("UTC")
+	press("/\x15jitter")
+	until("EXPONENTIAL") // a terminal is told only what differs from what it shows
+	press("\x1b")
+	until("leaves")
+	press("y")
+	until("\x1b]52;c;")
+	press("\r")
+	until("    EXPONENTIAL")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	for _, line := range []string{"rekal -i jitter", "rekal -i --json jitter"} {
+		if got, err := p.Try("repo", strings.Fields(line)...); err == nil || !strings.Contains(got, "-i ") {
+			t.Errorf("%s: %v, %s", line, err, got)
+		}
+	}
+}
+
 // TestTerminalAsks: before the first push, a person on a terminal is shown what would go, and nothing goes without their word.
 func TestTerminalAsks(t *testing.T) {
 	p := harness.New(t).With("TERM=xterm", "GIT_PAGER=cat", "NO_COLOR=1")

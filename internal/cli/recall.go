@@ -25,6 +25,7 @@ type recallOptions struct {
 	words  []string // as they were given
 	purged bool
 	full   bool
+	choose bool
 	group  grouping
 	shape  shape
 }
@@ -88,6 +89,7 @@ A date or a code revision also includes what was said by then and imported later
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
+	fs.BoolVarP(&c.choose, "interactive", "i", false, "choose a session from a list that follows what you type; on a terminal only")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
 	return app.runs(cmd, c)
@@ -139,6 +141,9 @@ func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
+	if c.choose && (c.group.asked() || c.shape.json) {
+		return errors.New("-i goes neither with several repositories nor with --json")
+	}
 	if err := c.group.validate(fs); err != nil {
 		return err
 	}
@@ -153,6 +158,9 @@ const (
 )
 
 func (c *recallOptions) run(ctx context.Context, app *App) error {
+	if c.choose {
+		return c.interact(ctx, app)
+	}
 	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
 	if c.group.asked() {
 		return c.runGroup(ctx, app)

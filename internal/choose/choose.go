@@ -1,0 +1,263 @@
+// Package choose has a person choose one of several things on a terminal: a list that follows what is typed, with the thing that is marked beside it.
+//
+// In: a terminal and two functions, one at a time called. Out: what was chosen, and what to do with it. It takes the whole screen while it runs,
+// and leaves nothing there.
+package choose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Item is a thing. Its texts have no control characters.
+type Item struct {
+	ID, Title string
+	About     string // a second line
+	Link      string // what "y" copies
+}
+
+// Source is where things come from.
+type Source struct {
+	Find    func(question string) ([]Item, error) // the best first
+	Preview func(id string) (string, error)       // a text of several lines
+}
+
+// Act is what to do with a thing.
+type Act int
+
+// Acts.
+const (
+	Nothing Act = iota
+	Read
+	Resume
+)
+
+// Run shows the list until something is chosen; with Nothing the person has left.
+func Run(ctx context.Context, in, out *os.File, env []string, from Source, question string) (Act, Item, error) {
+	m := &model{from: from, question: question, typing: question == "", previews: map[string]string{}}
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env)).Run()
+	if errors.Is(err, tea.ErrInterrupted) {
+		return Nothing, Item{}, nil
+	}
+	if err = errors.Join(err, m.failed); err != nil || m.act == Nothing {
+		return Nothing, Item{}, err
+	}
+	return m.act, m.items[m.at], nil
+}
+
+type model struct {
+	from          Source
+	question      string // as it is typed
+	typing        bool   // letters go into the question; else they are keys
+	busy          bool   // Find or Preview is under way
+	asked         string // the question that was last answered, if any was
+	answered      bool
+	items         []Item
+	at, top       int // of items: the marked one, and the first that is shown
+	previews      map[string]string
+	note          string
+	width, height int
+	act           Act
+	failed        error
+}
+
+type found struct {
+	question string
+	items    []Item
+	err      error
+}
+
+type previewed struct {
+	id, text string
+	err      error
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return m.next() }
+
+// next asks for what is missing: one thing at a time, because the source answers one at a time.
+func (m *model) next() tea.Cmd {
+	if m.busy {
+		return nil
+	}
+	if question := m.question; !m.answered || m.asked != question {
+		m.busy = true
+		return func() tea.Msg {
+			items, err := m.from.Find(question)
+			return found{question, items, err}
+		}
+	}
+	if m.at >= len(m.items) {
+		return nil
+	}
+	id := m.items[m.at].ID
+	if _, ok := m.previews[id]; ok {
+		return nil
+	}
+	m.busy = true
+	return func() tea.Msg {
+		text, err := m.from.Preview(id)
+		return previewed{id, text, err}
+	}
+}
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case found:
+		m.busy, m.asked, m.answered = false, msg.question, true
+		if m.items, m.at, m.top, m.note = msg.items, 0, 0, ""; msg.err != nil {
+			m.note = msg.err.Error()
+		}
+	case previewed:
+		if m.busy, m.previews[msg.id] = false, msg.text; msg.err != nil {
+			m.previews[msg.id] = msg.err.Error()
+		}
+	case tea.PasteMsg:
+		m.question += ansi.Strip(strings.Join(strings.Fields(msg.Content), " "))
+	case tea.KeyPressMsg:
+		if cmd, done := m.key(msg); done {
+			return m, cmd
+		}
+	}
+	return m, m.next()
+}
+
+// key does what a key says; done where nothing else is to be asked.
+func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
+	m.note = ""
+	name := k.String()
+	if m.typing && k.Text != "" {
+		m.question += k.Text
+		return nil, false
+	}
+	switch name {
+	case "ctrl+c", "ctrl+d":
+		return tea.Quit, true
+	case "up", "ctrl+p", "k":
+		m.move(-1)
+	case "down", "ctrl+n", "j":
+		m.move(1)
+	case "pgup":
+		m.move(-m.rows())
+	case "pgdown":
+		m.move(m.rows())
+	case "tab", "/":
+		m.typing = !m.typing || name == "/"
+	case "esc", "q":
+		if !m.typing {
+			return tea.Quit, true
+		}
+		m.typing = false
+	case "backspace":
+		if r := []rune(m.question); len(r) > 0 {
+			m.question = string(r[:len(r)-1])
+		}
+	case "ctrl+u":
+		m.question = ""
+	case "enter":
+		return m.choose(Read)
+	case "r", "ctrl+r":
+		return m.choose(Resume)
+	case "y", "ctrl+y":
+		if m.at < len(m.items) {
+			m.note = "copied " + m.items[m.at].Link
+			return tea.Batch(tea.SetClipboard(m.items[m.at].Link), m.next()), true
+		}
+	}
+	return nil, false
+}
+
+func (m *model) choose(act Act) (tea.Cmd, bool) {
+	if m.at >= len(m.items) {
+		return nil, false
+	}
+	m.act = act
+	return tea.Quit, true
+}
+
+func (m *model) move(by int) {
+	m.at = max(0, min(m.at+by, len(m.items)-1))
+	m.top = max(min(m.top, m.at), m.at-m.rows()+1)
+}
+
+// rows are how many things are shown at once, of two lines each, between the question and the keys.
+func (m *model) rows() int { return max((m.height-2)/2, 1) }
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.screen())
+	v.AltScreen = true
+	return v
+}
+
+const (
+	dim, reverse, normal = "\x1b[2m", "\x1b[7m", "\x1b[m"
+	besides              = 70 // columns from which on there is room for a preview
+)
+
+func (m *model) screen() string {
+	if m.width == 0 {
+		return ""
+	}
+	left := m.width
+	if m.width >= besides {
+		left = m.width * 2 / 5
+	}
+	cursor := ""
+	if m.typing {
+		cursor = reverse + " " + normal
+	}
+	lines := []string{ansi.Truncate("> "+m.question, m.width-1, "…") + cursor}
+	preview := m.preview(m.width-left-3, m.height-2)
+	for i := range m.height - 2 {
+		row := m.line(m.top+i/2, i%2 == 1, left)
+		if left < m.width {
+			row += strings.Repeat(" ", max(0, left-ansi.StringWidth(row))) + dim + " │ " + normal
+			if i < len(preview) {
+				row += preview[i]
+			}
+		}
+		lines = append(lines, row)
+	}
+	keys := "enter reads · r resumes · y copies the link · / types · q leaves"
+	if m.typing {
+		keys = "↑↓ choose · enter reads · ctrl-r resumes · ctrl-y copies · esc for keys"
+	}
+	if m.note != "" {
+		keys = m.note
+	}
+	return strings.Join(append(lines, dim+ansi.Truncate(keys, m.width, "…")+normal), "\n")
+}
+
+// line is one of the two of a thing.
+func (m *model) line(n int, second bool, width int) string {
+	switch {
+	case n >= len(m.items) && n == 0 && m.answered && !second:
+		return "Nothing was found."
+	case n >= len(m.items):
+		return ""
+	case second:
+		return dim + ansi.Truncate("  "+m.items[n].About, width, "…") + normal
+	case n == m.at:
+		return reverse + ansi.Truncate("▸ "+m.items[n].Title, width, "…") + normal
+	}
+	return ansi.Truncate("  "+m.items[n].Title, width, "…")
+}
+
+// preview is the text of the marked thing, folded.
+func (m *model) preview(width, height int) []string {
+	if m.at >= len(m.items) || width < 10 {
+		return nil
+	}
+	text := ansi.Wrap(m.previews[m.items[m.at].ID], width, "")
+	lines := strings.Split(text, "\n")
+	return lines[:min(len(lines), max(height, 0))]
+}
