@@ -43,7 +43,7 @@ const (
 	rankFault
 	rankTrivial
 	rankAsked
-	rankSign
+	rankLandmark
 	rankWarning
 	rankReason // the lines right behind a failure
 	rankEnds
@@ -52,9 +52,9 @@ const (
 
 // ranks are those of kinds.
 func (i Intent) ranks() map[kind]int {
-	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}
-	for _, is := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {sign}, Summary: {total}}[i] {
-		ranks[is] = 0
+	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, landmark: rankLandmark, warning: rankWarning}
+	for _, lineKind := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {landmark}, Summary: {total}}[i] {
+		ranks[lineKind] = 0
 	}
 	return ranks
 }

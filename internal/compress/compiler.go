@@ -8,9 +8,9 @@ import (
 // compiler knows what names its place at the beginning of a line: gcc, clang, go build and vet, tsc, and others of
 // that form; and make, cmake and ninja, which run them.
 type compiler struct {
-	open  bool // behind an error or warning
-	pack  bool // behind "# package" of go build
-	level int  // of the make that failed last: how many run it
+	afterError bool // the lines before are an error or warning
+	inPackage  bool // "# package" of go build was read
+	makeLevel  int  // of the make that failed last: 2 in "make[2]: *** "
 }
 
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
@@ -18,21 +18,21 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return ordinary, false
 	}
 	if s.signals&saysPlace != 0 {
-		if is := c.placed(text, s); is != ordinary {
-			c.open = is != detail || c.open
-			return is, true
+		if lineKind := c.kindOfPlaced(text, s); lineKind != ordinary {
+			c.afterError = lineKind != detail || c.afterError
+			return lineKind, true
 		}
 	}
 	switch {
 	case strings.HasPrefix(text, "# ") && !strings.Contains(text[2:], " "):
-		c.pack = true
+		c.inPackage = true
 		return heading, true
 	case starts(text, "make: ***", "gmake: ***", "make[", "gmake["):
-		return c.makes(text), true
+		return c.kindOfMakeLine(text), true
 	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
 	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
-		c.open = true
+		c.afterError = true
 		return fault, true
 	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && ends(text, ":"):
 		return fault, true // docker build
@@ -40,17 +40,17 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case c.open && indented(text), c.open && digits(text) > 0 && s.signals&saysSum == 0:
+	case c.afterError && indented(text), c.afterError && digits(text) > 0 && s.signals&saysSum == 0:
 		return detail, true
-	case c.open && (strings.ContainsAny(text, "{};(") && s.signals == 0):
+	case c.afterError && (strings.ContainsAny(text, "{};(") && s.signals == 0):
 		return detail, true // clang shows the line as it stands
 	}
-	c.open = false
+	c.afterError = false
 	return ordinary, false
 }
 
-// placed is what a line says behind its place; plain where it has none.
-func (c *compiler) placed(text string, s scanned) kind {
+// kindOfPlaced is the kind of a line that begins with a place, "a.go:12:7: …"; ordinary for other lines.
+func (c *compiler) kindOfPlaced(text string, s scanned) kind {
 	numbers, rest := readPlace(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./"))
 	if numbers == 0 {
 		return ordinary
@@ -65,7 +65,7 @@ func (c *compiler) placed(text string, s scanned) kind {
 		return fault
 	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || digits(rest[1:]) > 0):
 		return warning // the grades of pylint and rubocop below an error
-	case numbers == 2 && rest != "", c.pack && rest != "":
+	case numbers == 2 && rest != "", c.inPackage && rest != "":
 		return fault
 	case s.signals&saysThrown != 0, s.signals&saysError != 0 && s.signals&saysZero == 0:
 		return fault
@@ -75,15 +75,15 @@ func (c *compiler) placed(text string, s scanned) kind {
 	return ordinary
 }
 
-// makes is what make says of itself. A make that failed because one that it ran did says nothing new; its status is 2.
-func (c *compiler) makes(text string) kind {
+// kindOfMakeLine is the kind of a line that make says of itself. It is noise where a make fails, with status 2, because a make that it ran did.
+func (c *compiler) kindOfMakeLine(text string) kind {
 	switch {
 	case strings.Contains(text, ": *** "):
-		level, before := 0, c.level
+		level, before := 0, c.makeLevel
 		if _, rest, ok := strings.Cut(text, "make["); ok {
 			level, _ = strconv.Atoi(rest[:digits(rest)])
 		}
-		if c.level = level; 0 < level && level < before && strings.HasSuffix(text, "] Error 2") {
+		if c.makeLevel = level; 0 < level && level < before && strings.HasSuffix(text, "] Error 2") {
 			return noise
 		}
 		return fault

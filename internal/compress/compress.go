@@ -73,7 +73,7 @@ type Result struct {
 type Compressor struct {
 	opt     Options
 	lines   lineReader
-	asked   vocabulary
+	words   vocabulary
 	goTest  *goTest // the first of the tools
 	tools   []tool
 	repeats repeats
@@ -89,7 +89,7 @@ func New(opt Options) *Compressor {
 		opt.Intent = Recall
 	}
 	first := &goTest{}
-	return &Compressor{opt: opt, goTest: first, tools: newTools(first), asked: askedWords(opt.Instruction), keep: newKeeper()}
+	return &Compressor{opt: opt, goTest: first, tools: newTools(first), words: newVocabulary(opt.Instruction), keep: newKeeper()}
 }
 
 // Write takes in a part of the output. It never fails.
@@ -100,61 +100,61 @@ func (c *Compressor) Write(p []byte) (int, error) {
 
 // line takes in one line.
 func (c *Compressor) line(text string) {
-	s := scan(text, &c.asked)
-	if s.odd {
+	s := scan(text, &c.words)
+	if s.needsClean {
 		if shown := clean(text); shown != text {
-			text, s = shown, scan(shown, &c.asked)
+			text, s = shown, scan(shown, &c.words)
 		}
 	}
 	s.owner = c.lines.owner
-	if is, ok := c.repeats.known(s); ok {
-		c.keep.add(text, is, s)
+	if lineKind, ok := c.repeats.known(s); ok {
+		c.keep.add(text, lineKind, s)
 		return
 	}
-	is, by := c.recognise(text, s)
-	c.repeats.note(s, is, by)
-	c.keep.add(text, is, s)
+	lineKind, tool := c.recognise(text, s)
+	c.repeats.note(s, lineKind, tool)
+	c.keep.add(text, lineKind, s)
 }
 
 // recognise asks the tools whose line it is, and tells which one said so; -1 for none.
-func (c *Compressor) recognise(text string, s scanned) (is kind, by int) {
+func (c *Compressor) recognise(text string, s scanned) (lineKind kind, tool int) {
 	for i, t := range c.tools {
-		if is, ok := t.line(text, s, &c.keep); ok {
-			return is, i
+		if lineKind, ok := t.line(text, s, &c.keep); ok {
+			return lineKind, i
 		}
 	}
 	return kindOfAny(text, s, &c.keep), -1
 }
 
-// repeats is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
-// does not wait for that. goTest, the first of the tools, holds each line.
+// repeats counts lines of one shape in a row that are noise or ordinary. From the third on, the tools are not asked: a tool that waits for a
+// line does not wait for such. Lines of goTest, tool 0, don't count, because it holds each of them.
 type repeats struct {
-	shape uint64
-	says  signal
-	is    kind
-	by    int
-	times int
+	shape   uint64
+	signals signal
+	kind    kind
+	tool    int
+	times   int
 }
 
 func (l *repeats) known(s scanned) (kind, bool) {
-	return l.is, l.times > 1 && l.shape == s.shape && l.says == s.signals && s.owner == ""
+	return l.kind, l.times > 1 && l.shape == s.shape && l.signals == s.signals && s.owner == ""
 }
 
-func (l *repeats) note(s scanned, is kind, by int) {
+func (l *repeats) note(s scanned, lineKind kind, tool int) {
 	switch {
-	case is > noise || by == 0:
+	case lineKind > noise || tool == 0:
 		l.times = 0
-	case l.times > 0 && l.shape == s.shape && l.says == s.signals && l.is == is && l.by == by:
+	case l.times > 0 && l.shape == s.shape && l.signals == s.signals && l.kind == lineKind && l.tool == tool:
 		l.times++
 	default:
-		*l = repeats{s.shape, s.signals, is, by, 1}
+		*l = repeats{s.shape, s.signals, lineKind, tool, 1}
 	}
 }
 
 // Close ends the input.
 func (c *Compressor) Close() Result {
 	c.lines.end(c.line)
-	c.goTest.releaseAll(&c.keep)
+	c.goTest.releaseRunning(&c.keep)
 	return c.keep.result(c.opt, c.lines.bytes)
 }
 

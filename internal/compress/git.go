@@ -11,7 +11,7 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 		return ordinary, false
 	case strings.HasPrefix(text, "diff --git "):
 		g.patch = true
-		return sign, true
+		return landmark, true
 	case g.patch && starts(text, "index ", "--- ", "+++ ", "similarity ", "old mode", "new mode"):
 		return noise, true
 	case g.patch && starts(text, "@@ ", "+", "-", " ", "\\ No newline"):
@@ -21,7 +21,7 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case digits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
 		return total, true
 	case starts(text, "\tmodified: ", "\tnew file: ", "\tdeleted: ", "\trenamed: ", "\tboth modified: "):
-		return sign, true
+		return landmark, true
 	}
 	g.patch = false
 	return ordinary, false

@@ -8,10 +8,10 @@ import (
 // goTest knows "go test", with and without -v and -json. What a test logs stands before its result, so it is held
 // until that is known.
 type goTest struct {
-	test string // that is running, by name
-	held map[string][]entry
-	n    int  // lines held
-	open bool // behind a failure
+	running      string // the name of the test that runs
+	held         map[string][]entry
+	heldCount    int  // of lines, of all tests
+	afterFailure bool // the lines before are a failure
 }
 
 // What is held at most: lines of one test, and of all.
@@ -25,41 +25,41 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	switch {
 	case strings.HasPrefix(text, "=== "):
 		if _, name, ok := strings.Cut(text[4:], " "); ok && starts(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
-			g.test, g.open = strings.TrimSpace(name), false
+			g.running, g.afterFailure = strings.TrimSpace(name), false
 			return noise, true
 		}
 		return ordinary, false
 	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
 		g.drop(cmp.Or(s.owner, testName(bare)))
-		g.open = false
+		g.afterFailure = false
 		return noise, true
 	case strings.HasPrefix(bare, "--- FAIL: "):
 		g.release(cmp.Or(s.owner, testName(bare)), k)
-		g.open = true
+		g.afterFailure = true
 		return failure, true
 	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
 		g.reset()
 		k.tests = true
 		if text[0] == 'o' {
-			return sign, true
+			return landmark, true
 		}
 		return noise, true
 	case strings.HasPrefix(text, "FAIL\t"):
-		g.releaseAll(k)
+		g.releaseRunning(k)
 		return failure, true
 	case text == "FAIL":
-		g.releaseAll(k)
+		g.releaseRunning(k)
 		return total, true
 	case starts(text, "panic: test timed out"):
-		g.releaseAll(k)
+		g.releaseRunning(k)
 		return ordinary, false
-	case (g.test != "" || s.owner != "") && strings.HasPrefix(text, "    ") && !strings.HasPrefix(bare, "--- "):
+	case (g.running != "" || s.owner != "") && strings.HasPrefix(text, "    ") && !strings.HasPrefix(bare, "--- "):
 		return g.hold(text, s, k), true
-	case g.open && strings.HasPrefix(text, "    "):
+	case g.afterFailure && strings.HasPrefix(text, "    "):
 		return kindOfLogged(bare), true
 	}
 	if text != "" && text[0] != ' ' && text[0] != '\t' {
-		g.open = false
+		g.afterFailure = false
 	}
 	return ordinary, false
 }
@@ -83,16 +83,16 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	if g.held == nil {
 		g.held = map[string][]entry{}
 	}
-	owner := cmp.Or(s.owner, g.test)
-	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], withOwnText(entry{seq: k.seq, text: text, says: s.wordy}))
-		g.n++
+	owner := cmp.Or(s.owner, g.running)
+	if g.heldCount < heldAll && len(g.held[owner]) < heldLines {
+		g.held[owner] = append(g.held[owner], withOwnText(entry{seq: k.seq, text: text, hasText: s.hasText}))
+		g.heldCount++
 	}
 	return noise
 }
 
 func (g *goTest) drop(owner string) {
-	g.n -= len(g.held[owner])
+	g.heldCount -= len(g.held[owner])
 	delete(g.held, owner)
 }
 
@@ -104,10 +104,10 @@ func (g *goTest) release(owner string, k *keeper) {
 	g.drop(owner)
 }
 
-// releaseAll hands over what tests logged that came to no result: one of them ended all.
-func (g *goTest) releaseAll(k *keeper) {
-	g.release(g.test, k)
+// releaseRunning hands over what the running test logged: it ended the process before its result. Lines of other tests are dropped.
+func (g *goTest) releaseRunning(k *keeper) {
+	g.release(g.running, k)
 	g.reset()
 }
 
-func (g *goTest) reset() { g.test, g.held, g.n, g.open = "", nil, 0, false }
+func (g *goTest) reset() { g.running, g.held, g.heldCount, g.afterFailure = "", nil, 0, false }

@@ -22,11 +22,11 @@ const (
 
 // entry is a line that may be shown.
 type entry struct {
-	seq   int
-	text  string
-	mute  int  // lines right before it that say nothing
-	says  bool // it is no such line
-	depth int  // of a detail: how far it stands behind its head
+	seq     int
+	text    string
+	mute    int  // lines right before it that say nothing
+	hasText bool // it says something
+	depth   int  // of a detail: how far it stands behind its head
 }
 
 // withOwnText is an entry whose text is its own; see block.
@@ -89,22 +89,22 @@ type keeper struct {
 func newKeeper() keeper { return keeper{byForm: map[uint64]*group{}} }
 
 // add takes in a line.
-func (k *keeper) add(text string, is kind, s scanned) {
-	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || hasContent(text))}
+func (k *keeper) add(text string, lineKind kind, s scanned) {
+	e := entry{seq: k.seq, text: text, mute: k.mute, hasText: s.hasText && (!s.needsClean || hasContent(text))}
 	k.seq++
-	if k.mute++; e.says {
+	if k.mute++; e.hasText {
 		k.mute = 0
 	}
 	k.follow(e, s)
 	if s.signals&saysAsked != 0 && len(k.asked) < maxAsked && k.takeRoom(text) {
 		k.asked = append(k.asked, withOwnText(e))
 	}
-	k.addOfKind(e, is)
+	k.addOfKind(e, lineKind)
 }
 
 // addOfKind keeps a line by its kind.
-func (k *keeper) addOfKind(e entry, is kind) {
-	switch is {
+func (k *keeper) addOfKind(e entry, lineKind kind) {
+	switch lineKind {
 	case noise:
 	case ordinary:
 		k.at = nil
@@ -119,9 +119,9 @@ func (k *keeper) addOfKind(e entry, is kind) {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
-		k.group(e, is)
+		k.group(e, lineKind)
 	}
-	k.tied = k.at != nil && (is != noise || k.tied && !e.says)
+	k.tied = k.at != nil && (lineKind != noise || k.tied && !e.hasText)
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.
@@ -175,7 +175,7 @@ func (k *keeper) takeRoom(text string) bool {
 
 // addDetail adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
 func (k *keeper) addDetail(e entry) {
-	if k.at == nil || !e.says || len(k.at.details) == maxDetails || !k.takeRoom(e.text) {
+	if k.at == nil || !e.hasText || len(k.at.details) == maxDetails || !k.takeRoom(e.text) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
@@ -186,7 +186,7 @@ func (k *keeper) addDetail(e entry) {
 func hasContent(text string) bool {
 	letters, signs := 0, 0
 	for i := range len(text) {
-		if kind := classes[text[i]]; kind == isLetter || kind == isDigit {
+		if kind := classes[text[i]]; kind == letterByte || kind == digitByte {
 			if letters++; 7*letters > len(text) {
 				return true // whatever the rest is
 			}
@@ -205,8 +205,8 @@ func hasContent(text string) bool {
 }
 
 // wholeLines is how many lines of a group are kept as they are; of the rest stands what differs.
-func wholeLines(is kind) int {
-	switch is {
+func wholeLines(lineKind kind) int {
+	switch lineKind {
 	case failure:
 		return 30
 	case fault:
@@ -216,15 +216,15 @@ func wholeLines(is kind) int {
 }
 
 // group adds a line to those of its form.
-func (k *keeper) group(e entry, is kind) {
-	key := (formHash(e.text) ^ uint64(is)) * hashPrime
+func (k *keeper) group(e entry, lineKind kind) {
+	key := (formHash(e.text) ^ uint64(lineKind)) * hashPrime
 	g := k.byForm[key]
 	k.at = nil
 	if g == nil {
 		if len(k.groups) == maxGroups || !k.takeRoom(e.text) {
 			return
 		}
-		g = &group{kind: is, texts: map[uint64]bool{}}
+		g = &group{kind: lineKind, texts: map[uint64]bool{}}
 		k.byForm[key] = g
 		k.groups = append(k.groups, g)
 	}
@@ -235,7 +235,7 @@ func (k *keeper) group(e entry, is kind) {
 	}
 	switch {
 	case g.texts[sum]: // it stands there
-	case len(g.members) < wholeLines(is) && k.takeRoom(e.text):
+	case len(g.members) < wholeLines(lineKind) && k.takeRoom(e.text):
 		g.members = append(g.members, member{entry: withOwnText(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
@@ -247,14 +247,14 @@ func (k *keeper) group(e entry, is kind) {
 // nextWord is the first word of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
 // word; an apostrophe is no quote.
 func nextWord(text string) (first string, names bool, rest string) {
-	for text != "" && classes[text[0]] == isSpace {
+	for text != "" && classes[text[0]] == spaceByte {
 		text = text[1:]
 	}
 	n := 0
-	for n < len(text) && classes[text[n]] != isSpace {
+	for n < len(text) && classes[text[n]] != spaceByte {
 		c, closing := text[n], text[n:n+1]
 		n++
-		names = names || classes[c]&(isDigit|isSlash) != 0
+		names = names || classes[c]&(digitByte|slashByte) != 0
 		switch {
 		case c != '\'' && c != '"' && c != '`' && c != 0xe2, n > 1 && wordByte(text[n-2]):
 			continue

@@ -4,12 +4,11 @@ import "strings"
 
 // scanned is what one pass over a line tells.
 type scanned struct {
-	shape   uint64 // equal for lines that differ in words with digits or slashes only
-	signals signal
-	blank   bool   // a space stands in it
-	wordy   bool   // a letter or digit stands in it
-	odd     bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
-	owner   string // see lineReader
+	shape      uint64 // equal for lines that differ in words with digits or slashes only
+	signals    signal
+	hasText    bool   // a letter or digit stands in it
+	needsClean bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
+	owner      string // see lineReader
 }
 
 // signal is a set of what words of a line say.
@@ -62,16 +61,16 @@ func isSum(text string) bool {
 
 // vocabulary is words: those of an instruction and those of trouble, by hash.
 type vocabulary struct {
-	hash  map[uint64]string
-	sizes [256]uint64 // by first letter: a bit for each size in bytes of such words; the last for all longer ones
-	asked bool        // the instruction has words
+	hash     map[uint64]string
+	sizes    [256]uint64 // by first letter: a bit for each size in bytes of such words; the last for all longer ones
+	hasAsked bool        // the instruction has words
 }
 
-// common are words of an instruction that say nothing.
-const common = " the and for with only show from what which that this are was were all any not its into line lines output list print find give tell "
+// fillerWords are words of an instruction that say nothing.
+const fillerWords = " the and for with only show from what which that this are was were all any not its into line lines output list print find give tell "
 
-// askedWords reads an instruction: its words of three letters and more.
-func askedWords(instruction string) (w vocabulary) {
+// newVocabulary reads an instruction: its words of three letters and more.
+func newVocabulary(instruction string) (w vocabulary) {
 	w.hash = map[uint64]string{}
 	for word := range signalWords {
 		w.put(word)
@@ -79,9 +78,9 @@ func askedWords(instruction string) (w vocabulary) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(instruction), func(r rune) bool {
 		return r < 0x80 && !wordByte(byte(r))
 	}) {
-		if len(word) > 2 && !strings.Contains(common, " "+word+" ") {
+		if len(word) > 2 && !strings.Contains(fillerWords, " "+word+" ") {
 			w.put(word)
-			w.asked = true
+			w.hasAsked = true
 		}
 	}
 	return w
@@ -125,15 +124,15 @@ func foldedHash(word string) uint64 {
 func mixText(h uint64, text string) uint64 {
 	n := len(text)
 	for i := 0; i < n-8; i += 8 {
-		h = (h ^ eight(text[i:])) * hashPrime
+		h = (h ^ uint64At(text[i:])) * hashPrime
 		h ^= h >> 32
 	}
 	rest := uint64(n) << 24
 	switch {
 	case n >= 8:
-		rest = eight(text[n-8:])
+		rest = uint64At(text[n-8:])
 	case n >= 4:
-		rest = uint64(four(text)) | uint64(four(text[n-4:]))<<32
+		rest = uint64(uint32At(text)) | uint64(uint32At(text[n-4:]))<<32
 	case n > 0:
 		rest |= uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
 	}
@@ -141,9 +140,9 @@ func mixText(h uint64, text string) uint64 {
 	return h ^ h>>32
 }
 
-func eight(text string) uint64 { return uint64(four(text)) | uint64(four(text[4:]))<<32 }
+func uint64At(text string) uint64 { return uint64(uint32At(text)) | uint64(uint32At(text[4:]))<<32 }
 
-func four(text string) uint32 {
+func uint32At(text string) uint32 {
 	_ = text[3]
 	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24
 }
@@ -154,12 +153,12 @@ func wordByte(c byte) bool {
 
 // classes of bytes, for scan.
 const (
-	isSpace = 1 << iota
-	isLetter
-	isDigit
-	isName  // stands in names, and no letter
-	isSlash // and in paths
-	isHigh  // no ASCII; counts as a letter
+	spaceByte = 1 << iota
+	letterByte
+	digitByte
+	nameSign  // one of "_.-/\"
+	slashByte // one of "/\"
+	highByte  // no ASCII; counts as a letter
 )
 
 var classes = classTable() //nolint:gochecknoglobals // a table
@@ -168,17 +167,17 @@ func classTable() (t [256]uint8) {
 	for i := range t {
 		switch c := byte(i); {
 		case c == ' ' || c == '\t':
-			t[i] = isSpace
+			t[i] = spaceByte
 		case '0' <= c && c <= '9':
-			t[i] = isDigit
+			t[i] = digitByte
 		case c >= 0x80:
-			t[i] = isLetter | isHigh
+			t[i] = letterByte | highByte
 		case wordByte(c) && c != '_':
-			t[i] = isLetter
+			t[i] = letterByte
 		case c == '/' || c == '\\':
-			t[i] = isName | isSlash
+			t[i] = nameSign | slashByte
 		case c == '_' || c == '.' || c == '-':
-			t[i] = isName
+			t[i] = nameSign
 		}
 	}
 	return t
@@ -186,49 +185,48 @@ func classTable() (t [256]uint8) {
 
 // scan reads a line once. The shape is a hash of its words and signs, in which a name with a digit or a slash, and
 // white space of any length, count as one sign each.
-func scan(text string, asked *vocabulary) (s scanned) {
+func scan(text string, words *vocabulary) (s scanned) {
 	s.shape = hashStart
 	for i := 0; i < len(text); {
 		switch c := text[i]; classes[c] {
-		case isSpace:
-			for i < len(text) && classes[text[i]] == isSpace {
-				s.blank = s.blank || text[i] == ' '
+		case spaceByte:
+			for i < len(text) && classes[text[i]] == spaceByte {
 				i++
 			}
 			s.shape = (s.shape ^ ' ') * hashPrime
 		case 0:
-			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == isDigit && classes[text[i-1]]&(isLetter|isDigit) != 0 {
+			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == digitByte && classes[text[i-1]]&(letterByte|digitByte) != 0 {
 				s.signals |= saysPlace
 			}
-			s.odd = s.odd || c < ' ' || c == 0x7f
+			s.needsClean = s.needsClean || c < ' ' || c == 0x7f
 			s.shape = (s.shape ^ uint64(c)) * hashPrime
 			i++
 		default:
-			i += s.name(text[i:], asked)
+			i += s.addName(text[i:], words)
 		}
 	}
 	return s
 }
 
-// name takes in the name that text begins with, and tells its length.
-func (s *scanned) name(text string, asked *vocabulary) int {
-	var kinds uint8
+// addName takes in the name that text begins with, as "error" or "src/a_test.go", and returns its length.
+func (s *scanned) addName(text string, words *vocabulary) int {
+	var seen uint8
 	n := 0
 	for n < len(text) {
-		kind := classes[text[n]]
-		if kind <= isSpace {
+		class := classes[text[n]]
+		if class <= spaceByte {
 			break
 		}
-		kinds |= kind
+		seen |= class
 		n++
 	}
-	if n == 4 && text[:n] == "line" && len(text) > 5 && classes[text[5]] == isDigit {
+	if n == 4 && text[:n] == "line" && len(text) > 5 && classes[text[5]] == digitByte {
 		s.signals |= saysPlace // in words
 	}
 	text = text[:n]
-	s.odd = s.odd || kinds&isHigh != 0
-	s.wordy = s.wordy || kinds&(isLetter|isDigit) != 0
-	if kinds&(isDigit|isSlash) != 0 {
+	s.needsClean = s.needsClean || seen&highByte != 0
+	s.hasText = s.hasText || seen&(letterByte|digitByte) != 0
+	if seen&(digitByte|slashByte) != 0 {
 		s.shape = (s.shape ^ '#') * hashPrime
 	} else {
 		s.shape = mixText(s.shape, text)
@@ -236,29 +234,30 @@ func (s *scanned) name(text string, asked *vocabulary) int {
 	if last := text[n-1]; last == 'r' && strings.HasSuffix(text, "Error") || last == 'n' && strings.HasSuffix(text, "Exception") {
 		s.signals |= saysThrown
 	}
-	s.word(text, kinds&isName == 0, asked)
+	s.addWord(text, seen&nameSign == 0, words)
 	return n
 }
 
-// word looks for what a name says: all of it where it is plain, or but for the end of a sentence.
-func (s *scanned) word(text string, plain bool, asked *vocabulary) {
+// addWord adds the signals of a name. A plain name has none of "_./\-", but for the end of a sentence; of others only parts that were asked for
+// count.
+func (s *scanned) addWord(text string, plain bool, words *vocabulary) {
 	if end := text[len(text)-1]; !plain && (end == '.' || end == '-') {
 		text = text[:len(text)-1]
 		plain = text != "" && !strings.ContainsAny(text, "_/.\\-")
 	}
 	switch {
 	case plain:
-		if says := asked.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 { // not in "error: no such file"
+		if says := words.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 { // not in "error: no such file"
 			s.signals |= says
 		}
-	case asked.asked:
-		s.parts(text, asked)
+	case words.hasAsked:
+		s.addParts(text, words)
 	}
 }
 
-// parts looks for what was asked in the parts of a name.
-func (s *scanned) parts(name string, asked *vocabulary) {
+// addParts notes whether the instruction asks for a part of a name.
+func (s *scanned) addParts(name string, words *vocabulary) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_/.\\-", r) }) {
-		s.signals |= asked.signalOf(part) & saysAsked
+		s.signals |= words.signalOf(part) & saysAsked
 	}
 }

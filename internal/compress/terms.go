@@ -104,10 +104,10 @@ func isTerm(word string) bool {
 	inner := false // a capital behind a small letter, or a sign between others
 	for i := range len(word) {
 		c := word[i]
-		if kinds |= classes[c]; classes[c]&isHigh != 0 || classes[c] == 0 && c != ':' && c != '@' || c == '\\' {
+		if kinds |= classes[c]; classes[c]&highByte != 0 || classes[c] == 0 && c != ':' && c != '@' || c == '\\' {
 			return false
 		}
 		inner = inner || i > 0 && (c == '_' || c == ':' && i < len(word)-1 || 'A' <= c && c <= 'Z' && strings.ContainsAny(word[:i], "abcdefghijklmnopqrstuvwxyz"))
 	}
-	return kinds&isLetter != 0 && (inner || kinds&isDigit != 0 && word[0] > '9')
+	return kinds&letterByte != 0 && (inner || kinds&digitByte != 0 && word[0] > '9')
 }

@@ -9,13 +9,13 @@ func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 	switch {
 	case strings.HasPrefix(text, "│ ") && k.tied && s.signals&saysError == 0:
 		if strings.HasPrefix(text, "│   on ") {
-			return sign, true
+			return landmark, true
 		}
 		return detail, true
 	case starts(text, "Plan: ", "Apply complete!", "Destroy complete!", "No changes."):
 		return total, true
 	case strings.HasPrefix(text, "  # ") && (strings.Contains(text, " will be ") || strings.Contains(text, " must be ") || strings.Contains(text, " has been ")):
-		return sign, true
+		return landmark, true
 	}
 	return ordinary, false
 }

@@ -2,7 +2,7 @@ package compress
 
 import "strings"
 
-// kind is what a line is worth. Beyond plain, the higher the more.
+// kind is what a line is worth. Beyond ordinary, a higher kind is worth more.
 type kind uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	noise                // progress: it only counts
 	detail               // explains the failure, error or warning before it
 	heading              // names the file or place of what follows, and is kept with it
-	sign                 // a change: a file of a diff, a resource of a plan
+	landmark             // names a thing: a file of a diff, a resource of a plan, a package that passed
 	warning
 	trivial // an error by its words alone
 	fault   // an error with its place
@@ -43,7 +43,7 @@ func kindOfAny(text string, s scanned, k *keeper) kind {
 		return warning
 	case k.tied && indent(text) > indent(k.at.text):
 		if s.signals&saysPlace != 0 && len(k.at.details) == 0 {
-			return sign // its place
+			return landmark // its place
 		}
 		return detail
 	}

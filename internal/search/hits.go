@@ -30,7 +30,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 		}
 		allowed, best = append(allowed, n), max(best, matches[n].Score)
 	}
-	near.thin = thinness(opt.pool(Pool{Lexical: best}).Lexical)
+	near.modelShare = modelShare(opt.pool(Pool{Lexical: best}).Lexical)
 	var found []candidate
 	for _, n := range allowed {
 		if score := near.score(n, matches[n]); score > 0 {
@@ -56,7 +56,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	}
 	out := make([]Hit, len(found))
 	for i, c := range found {
-		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.lsa[c.n], near.model[c.n], near.thin)
+		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.lsa[c.n], near.model[c.n], near.modelShare)
 		out[i].Score, out[i].Read, out[i].Weak, out[i].Best = c.score, q.Read, weak, bar
 	}
 	return out
@@ -65,20 +65,20 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 // score is what a session is ordered by; 0 when nothing was found in it.
 func (m *meanings) score(n int, match lexical.Match) float64 {
 	score, lift := wordScore(match.Score, m.lsa[n].cosine), m.model[n].lift
-	if score == 0 && lift < modelFloor {
+	if score == 0 && lift < minLift {
 		return 0
 	}
-	return score + m.thin*lift
+	return score + m.modelShare*lift
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
-func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, thin float64) Hit {
+func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, modelShare float64) Hit {
 	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Semantic: lsa.cosine, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
 	switch {
-	case thin*model.lift > m.Score && model.passage.cosine > 0: // the meaning says more than the words
+	case modelShare*model.lift > m.Score && model.passage.cosine > 0: // the meaning says more than the words
 		h.Turn = model.passage.turn
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
 		h.Turn, h.Passage = -1, MatchedFiles
@@ -87,7 +87,7 @@ func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, thin flo
 	case h.Turn < 0 && h.Semantic >= lsaFloor:
 		h.Turn = lsa.turn
 	}
-	h.Matched = reasons(m, h.Semantic >= lsaFloor || h.Embedding >= modelFloor || thin*model.lift > m.Score)
+	h.Matched = reasons(m, h.Semantic >= lsaFloor || h.Embedding >= minLift || modelShare*model.lift > m.Score)
 	return h
 }
 
@@ -124,12 +124,12 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 	}), false, bestSession
 }
 
-// answers reports whether the best session may be what a question is about. Where words are thin, the embedding model decides, if it calls the
+// answers reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the
 // session near or far. Otherwise words do, by the session that they hold to be the best.
 func (s *Searcher) answers(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *meanings, short bool) bool {
 	nearness := near.model[best.n].nearness
 	switch {
-	case scored.Matches[best.n].Exact || short || near.thin == leastModel || nearness == 0:
+	case scored.Matches[best.n].Exact || short || near.modelShare == minModelShare || nearness == 0:
 	case nearness >= nearEnough+nearMissed*scored.Missed:
 		return true
 	case nearness < farBelow:
@@ -150,7 +150,7 @@ func (s *Searcher) answers(q query.Query, best candidate, found []candidate, sco
 func (s *Searcher) answersByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
 	m := scored.Matches[c.n]
 	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.Live())
-	return c.score >= strongEnough && (short || m.Exact || scored.Missed < carryingShare && together)
+	return c.score >= strongEnough && (short || m.Exact || scored.Missed < maxMissedShare && together)
 }
 
 // reasons names what took part in a hit.

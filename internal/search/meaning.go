@@ -36,9 +36,9 @@ type modelMeaning struct {
 // meanings is what is known of the sessions that may be among the best, by session number, by the ledger's own model and by an embedding
 // model. A session is missing where nothing is known.
 type meanings struct {
-	lsa   map[int]meaning
-	model map[int]modelMeaning
-	thin  float64 // how much the embedding model counts
+	lsa        map[int]meaning
+	model      map[int]modelMeaning
+	modelShare float64 // how much the embedding model counts
 }
 
 // signal is a question as one model sees it.
@@ -167,9 +167,9 @@ func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (m
 			continue
 		}
 		m := modelMeaning{passage: passage, passageLift: lift(passage.cosine, ordinaryPassage)}
-		m.lift = wholeWeight*lift(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
+		m.lift = sessionWeight*lift(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
 		if s.state.Embedded.Model == MeasuredModel {
-			m.nearness = wholeWeight*g.near[n] + passageWeight*passage.cosine
+			m.nearness = sessionWeight*g.near[n] + passageWeight*passage.cosine
 		}
 		out[n] = m
 	}

@@ -154,7 +154,7 @@ func (a *adder) storeTerms(ctx context.Context, model *semantic.Model) error {
 
 // foldIn projects the windows that this Add completes or begins.
 func (a *adder) foldIn(ctx context.Context, now time.Time) error {
-	numbers := a.build.Talked()
+	numbers := a.build.SessionsWithTurns()
 	streams, err := a.read(ctx, numbers)
 	if err != nil {
 		return err

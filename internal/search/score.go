@@ -11,33 +11,33 @@ const (
 )
 
 // Weights of an embedding model's lifts: of a session as a whole, and of its best passage. The model counts in full where the best session
-// by words scores up to scarce, and by leastModel from plenty on: where words answer, they decide. A session that shares no word with
-// the question needs lifts of modelFloor. Chosen on questions in other words (docs/lab/search.md).
+// by words scores up to scarce, and by minModelShare from plenty on: where words answer, they decide. A session that shares no word with
+// the question needs lifts of minLift. Chosen on questions in other words (docs/lab/search.md).
 const (
-	wholeWeight   = 2.0
+	sessionWeight = 2.0
 	passageWeight = 1.0
 
 	scarce, plenty = 0.5, 0.9
-	leastModel     = 0.02
-	modelFloor     = 0.35
+	minModelShare  = 0.02
+	minLift        = 0.35
 )
 
-// A result is strong when its score is at least strongShare of the best one's, and that is strongEnough at least; of the words alone, too, where
-// they decide. Of
-// the relevant among the first ten, 97.6 % and more stay on each set of real queries (docs/lab/search.md).
+// Results are strong when the best score is at least strongEnough, and theirs are at least strongShare of it. Where words decide, the score of
+// words alone must be strongEnough, too. Of the relevant results among the first ten, 97.6 % and more stay on each set of real queries
+// (docs/lab/search.md).
 const (
 	strongShare  = 0.4
 	strongEnough = 0.45
 )
 
 // A session in which no two words of a question stand together has to score more: by chance alone, the best of many sessions
-// scores more than the best of few. Measured on 30 to 276 sessions; there is no reason to go on beyond. Words
-// that stand nowhere carry a question when they have so much of its words' weight (docs/lab/search.md).
+// scores more than the best of few. Measured on 30 to 276 sessions; there is no reason to go on beyond. Words alone don't answer a question when
+// words that no session has are maxMissedShare of its weight (docs/lab/search.md).
 const (
 	scattered         = 0.85 // of measuredSessions and more
 	scatteredPerNeper = 0.11 // less for every e-th part of them
 	measuredSessions  = 276
-	carryingShare     = 0.35
+	maxMissedShare    = 0.35
 )
 
 // MeasuredModel is the embedding model whose cosines were measured, so that they tell weak answers from strong ones: near, at least nearEnough
@@ -58,9 +58,9 @@ func wordScore(lexical, cosine float64) float64 {
 	return max(lexical, 0) + lsaWeight*max(cosine, 0)
 }
 
-// thinness is how much an embedding model counts, leastModel to 1, where best is the best lexical score.
-func thinness(best float64) float64 {
-	return min(1, max(leastModel, (plenty-best)/(plenty-scarce)))
+// modelShare is how much an embedding model counts, minModelShare to 1, where best is the best lexical score.
+func modelShare(best float64) float64 {
+	return min(1, max(minModelShare, (plenty-best)/(plenty-scarce)))
 }
 
 // minScattered is the least score of the best of so many sessions, where no two words of the question stand together in it.

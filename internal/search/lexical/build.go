@@ -11,20 +11,20 @@ import (
 // Builder collects the units of a new run.
 type Builder struct {
 	Header
-	lists []*building // by the number of the term; nil where it stands nowhere
-	terms int
+	builders []*postingsBuilder // by token ID; nil for a term that no unit has
+	terms    int
 }
 
-// building is the postings of one term while units are being added.
-type building struct {
-	term      string
-	list      List
-	unit      uint32 // of the open posting
-	tf        int    // of the open posting; 0 when there is none
-	place     uint32 // of its last position
-	title     bool   // whether its unit is one
-	docs      []byte
-	positions []byte
+// postingsBuilder is the postings of one term while units are being added.
+type postingsBuilder struct {
+	term         string
+	list         List
+	unit         uint32 // of the open posting
+	tf           int    // of the open posting; 0 when there is none
+	lastPosition uint32 // in the open posting
+	inTitle      bool   // the unit of the open posting is a title
+	docs         []byte
+	positions    []byte
 }
 
 // NewBuilder starts a run whose first unit has number base and whose first new session has
@@ -41,13 +41,13 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 		l := b.list(t)
 		if l.tf == 0 || l.unit != unit {
 			l.close()
-			l.unit, l.place, l.title = unit, 0, kind == Title
+			l.unit, l.lastPosition, l.inTitle = unit, 0, kind == Title
 		}
 		l.tf++
 		switch t.Kind {
 		case analysis.Word:
-			l.positions = block.AppendInt(l.positions, stems-int(l.place))
-			l.place = uint32(stems)
+			l.positions = block.AppendInt(l.positions, stems-int(l.lastPosition))
+			l.lastPosition = uint32(stems)
 			stems++
 			words++
 		case analysis.Stop:
@@ -57,14 +57,14 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	b.add(session, turn, kind, words, stems)
 }
 
-func (b *Builder) list(t analysis.Token) *building {
-	if more := t.ID + 1 - len(b.lists); more > 0 {
-		b.lists = append(b.lists, make([]*building, more)...)
+func (b *Builder) list(t analysis.Token) *postingsBuilder {
+	if more := t.ID + 1 - len(b.builders); more > 0 {
+		b.builders = append(b.builders, make([]*postingsBuilder, more)...)
 	}
-	l := b.lists[t.ID]
+	l := b.builders[t.ID]
 	if l == nil {
-		l = &building{term: t.Term}
-		b.lists[t.ID] = l
+		l = &postingsBuilder{term: t.Term}
+		b.builders[t.ID] = l
 		b.terms++
 	}
 	return l
@@ -73,8 +73,8 @@ func (b *Builder) list(t analysis.Token) *building {
 // Terms is how many different ones there are.
 func (b *Builder) Terms() int { return b.terms }
 
-// Talked lists the sessions that turns were added to, by number.
-func (b *Builder) Talked() []int {
+// SessionsWithTurns lists the sessions that turns were added to, by number.
+func (b *Builder) SessionsWithTurns() []int {
 	var out []int
 	for _, p := range b.Parts {
 		if p.Kind.Turn() {
@@ -86,7 +86,7 @@ func (b *Builder) Talked() []int {
 }
 
 // close ends the open posting.
-func (l *building) close() {
+func (l *postingsBuilder) close() {
 	if l.tf == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (l *building) close() {
 	l.docs = appendPosting(l.docs, l.unit-l.list.last, l.tf)
 	l.list.last = l.unit
 	l.list.n++
-	if l.title {
+	if l.inTitle {
 		l.list.titles++
 	}
 	l.tf = 0
@@ -105,9 +105,9 @@ func (l *building) close() {
 // Write calls put with the postings of each term, in the order of terms. Nothing can be added behind it.
 func (b *Builder) Write(put func(term string, postings []byte)) {
 	var buf []byte
-	b.lists = slices.DeleteFunc(b.lists, func(l *building) bool { return l == nil })
-	slices.SortFunc(b.lists, func(l, m *building) int { return strings.Compare(l.term, m.term) })
-	for _, l := range b.lists {
+	b.builders = slices.DeleteFunc(b.builders, func(l *postingsBuilder) bool { return l == nil })
+	slices.SortFunc(b.builders, func(l, m *postingsBuilder) int { return strings.Compare(l.term, m.term) })
+	for _, l := range b.builders {
 		l.close()
 		l.list.docs, l.list.positions = l.docs, l.positions
 		buf = l.list.append(buf[:0], b.Base)
@@ -148,7 +148,7 @@ func joinHeaders(headers []*Header) *Header {
 		out.Words = append(out.Words, h.Words...)
 		out.Stems = append(out.Stems, h.Stems...)
 		for _, p := range h.Parts {
-			if n := len(out.Parts); n > 0 && out.Parts[n-1].goesOn(int(p.Session), int(p.Turn), p.Kind) {
+			if n := len(out.Parts); n > 0 && out.Parts[n-1].continuedBy(int(p.Session), int(p.Turn), p.Kind) {
 				last := &out.Parts[n-1]
 				last.Units, last.Words, last.Stems = last.Units+p.Units, last.Words+p.Words, last.Stems+p.Stems
 				continue

@@ -100,7 +100,7 @@ func DecodeHeader(data []byte) (*Header, error) {
 // add counts a unit.
 func (h *Header) add(session, turn int, kind Kind, words, stems int) {
 	last := len(h.Parts) - 1
-	if last < 0 || !h.Parts[last].goesOn(session, turn, kind) {
+	if last < 0 || !h.Parts[last].continuedBy(session, turn, kind) {
 		h.Parts = append(h.Parts, Part{Session: int32(session), Kind: kind, Turn: int32(turn)})
 		last++
 	}
@@ -112,7 +112,7 @@ func (h *Header) add(session, turn int, kind Kind, words, stems int) {
 	h.Stems = append(h.Stems, norm(stems))
 }
 
-func (p *Part) goesOn(session, turn int, kind Kind) bool {
+func (p *Part) continuedBy(session, turn int, kind Kind) bool {
 	return kind == Content && p.Kind == kind && int(p.Session) == session && int(p.Turn+p.Units) == turn
 }
 
