@@ -7,22 +7,23 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// PartRow says which commit of a ledger holds a part of a session, or a memory.
-type PartRow struct{ Item, Commit string }
+// PartRow says which commit of whose ledger holds a part of a session, or a memory.
+type PartRow struct{ Item, Commit, Email string }
 
 // AppendParts notes where parts are.
 func (t *Tx) AppendParts(ctx context.Context, rows []PartRow) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return places(&p.Item, &p.Commit) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return places(&p.Item, &p.Commit, &p.Email) })
 }
 
-// SignatureRow is what the signature of a ledger's commit was found to be worth.
+// SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is not signed by its author.
 type SignatureRow struct {
-	Commit, Letter, Signer string // as of git.Verdict
-	Trust                  session.Trust
+	Commit, Email  string
+	Letter, Signer string // as of git.Verdict
+	Trust          session.Trust
 }
 
 func (r *SignatureRow) columns() []any {
-	return places(&r.Commit, &r.Letter, &r.Signer, (*int)(&r.Trust))
+	return places(&r.Commit, &r.Email, &r.Letter, &r.Signer, (*int)(&r.Trust))
 }
 
 // ReplaceSignatures writes what was found with some keys; what was found with others goes.
@@ -47,12 +48,12 @@ func Signatures(ctx context.Context, q Querier, keys string) (map[string]Signatu
 // Unjudged is how many commits of ledgers say something, and were not looked at with some keys.
 func Unjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
 	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM parts p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
-		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid)`, keys).one(&n)
+		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = p.email)`, keys).one(&n)
 	return n, err
 }
 
 // lowestTrust is what the signatures of everything that has parts are worth: of its parts the least.
-const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p LEFT JOIN signatures s ON s.oid = p.oid`
+const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p LEFT JOIN signatures s ON s.oid = p.oid AND s.email = p.email`
 
 // Unverified lists what no key of its author is known to have signed, in order.
 func (d *DB) Unverified(ctx context.Context) ([]string, error) {

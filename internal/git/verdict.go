@@ -29,7 +29,7 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID) (map[OID]Verdict, error)
 		for _, id := range some {
 			fmt.Fprintln(&asked, id)
 		}
-		cmd := r.Command(ctx, "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS")
+		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS")
 		cmd.Stdin = strings.NewReader(asked.String())
 		beside.Go(func() { said[i], failed[i] = runGit(ctx, cmd, lastLine) })
 	}

@@ -100,7 +100,9 @@ func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Cont
 	for _, c := range slices.Backward(all) { // children come first
 		s := git.Verdict{Letter: "N"}
 		if c.Signed {
-			s = said[c.OID]
+			if s = said[c.OID]; s.Letter == "N" { // git says so where it has no keys to check it with
+				s.Letter = "E"
+			}
 		}
 		j := Judgement{s, trust(s, head.Email)}
 		cover, ok := covered[c.OID]
@@ -143,7 +145,7 @@ func isOf(signer, author string) bool {
 	}
 	return slices.ContainsFunc(strings.Split(strings.ToLower(signer), ","), func(pattern string) bool {
 		ok, err := path.Match(pattern, strings.ToLower(author))
-		return ok && err == nil
+		return ok && err == nil && strings.Contains(pattern, "@")
 	})
 }
 

@@ -195,7 +195,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
-	b.commits = append(b.commits, db.PartRow{Item: p.ID, Commit: string(e.In)})
+	b.commits = append(b.commits, db.PartRow{Item: p.ID, Commit: string(e.In), Email: address(e.email)})
 	for _, u := range p.Usage {
 		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again
 		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
@@ -222,7 +222,7 @@ func (b *batch) memory(e entry, m session.Memory) {
 	}
 	row := db.MemoryRow{Memory: m, Email: e.email, Entry: e.key}
 	b.memories[m.ID], b.saved = row, append(b.saved, row)
-	b.commits = append(b.commits, db.PartRow{Item: m.ID, Commit: string(e.In)})
+	b.commits = append(b.commits, db.PartRow{Item: m.ID, Commit: string(e.In), Email: address(e.email)})
 	if !isScrubbed(row) {
 		b.indexed = append(b.indexed, m.AsSession())
 	}

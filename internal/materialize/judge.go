@@ -30,7 +30,7 @@ func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 	if err != nil {
 		return err
 	}
-	rows := map[string]db.SignatureRow{}
+	rows := map[[2]string]db.SignatureRow{}
 	for _, h := range heads {
 		judged, err := ledger.Judge(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
 			said := toldBefore(known, ids)
@@ -45,8 +45,9 @@ func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 			return err
 		}
 		for id, j := range judged {
-			if had := rows[string(id)]; j.Trust > had.Trust { // a copy in somebody else's ledger takes nothing away
-				rows[string(id)] = db.SignatureRow{Commit: string(id), Letter: j.Letter, Signer: j.Signer, Trust: j.Trust}
+			key := [2]string{string(id), address(h.Email)}
+			if j.Trust > rows[key].Trust { // of several branches of one ledger the best one counts, which a commit of Sign may cover
+				rows[key] = db.SignatureRow{Commit: key[0], Email: key[1], Letter: j.Letter, Signer: j.Signer, Trust: j.Trust}
 			}
 		}
 	}
