@@ -87,12 +87,17 @@ A date or a code revision also includes what was said by then and imported later
 	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	fs.BoolVar(&c.req.Verified, "verified", false, "only what a key of its author signed")
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
+	c.addListFlags(fs)
+	return app.runs(cmd, c)
+}
+
+// addListFlags adds those that say how many results are shown, and how.
+func (c *recallOptions) addListFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
 	fs.BoolVarP(&c.choose, "interactive", "i", false, "choose a session from a list that follows what you type; on a terminal only")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
 }
 
 // authorFlag is the filter --author, which log has, too.

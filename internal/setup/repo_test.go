@@ -98,7 +98,7 @@ func (r *repo) rename(from, to string) {
 	}
 }
 
-// readIfThere is a file's content; "" when there is none.
+// read is a file's content; "" when there is none.
 func (r *repo) read(path string) string {
 	r.T.Helper()
 	text, err := os.ReadFile(path)
