@@ -56,8 +56,10 @@ func chromium(t testing.TB) *browser {
 	go b.listen(out)
 	t.Cleanup(func() {
 		_, _ = b.try("", "Browser.close", nil)
-		end()
+		late := time.AfterFunc(10*time.Second, end) // its processes write into their folder until it ends by itself
 		_ = cmd.Wait()
+		late.Stop()
+		end()
 	})
 	return b
 }
