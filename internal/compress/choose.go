@@ -77,7 +77,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 			r.Text += "\n"
 		}
 		if r.Shown = strings.Count(r.Text, "\n"); tokens.Count(r.Text) <= opt.Budget {
-			return r.named()
+			return r.withNames()
 		}
 	}
 	free := max(leastBytes, int(share*float64(size)))
@@ -85,7 +85,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 		k.overBudget = true
 		k.fitBudget(&r, opt, free)
 	}
-	return r.named()
+	return r.withNames()
 }
 
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.

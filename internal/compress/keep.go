@@ -29,7 +29,7 @@ type entry struct {
 	depth   int  // of a detail: how far it stands behind its head
 }
 
-// withOwnText is an entry whose text is its own; see block.
+// withOwnText is an entry whose text is its own; see blockSize.
 func withOwnText(e entry) entry {
 	e.text = strings.Clone(e.text)
 	return e
@@ -72,7 +72,7 @@ type keeper struct {
 	groups     []*group
 	byForm     map[uint64]*group
 	at         *member // whose details follow; nil: nobody's
-	tied       bool    // the line before is at, or explains it
+	inDetails  bool    // the line before is at, or explains it
 	heading    *entry
 	head       []entry
 	tail       [tailLines]entry // a ring
@@ -121,7 +121,7 @@ func (k *keeper) addOfKind(e entry, lineKind kind) {
 	default:
 		k.group(e, lineKind)
 	}
-	k.tied = k.at != nil && (lineKind != noise || k.tied && !e.hasText)
+	k.inDetails = k.at != nil && (lineKind != noise || k.inDetails && !e.hasText)
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.

@@ -24,17 +24,16 @@ type lineReader struct {
 func (r *lineReader) add(p []byte, line func(string)) {
 	r.bytes += int64(len(p))
 	for len(p) > 0 {
-		part := p[:min(len(p), block)]
-		r.block(string(part), line)
+		part := p[:min(len(p), blockSize)]
+		r.addBlock(string(part), line)
 		p = p[len(part):]
 	}
 }
 
-// block is how many bytes become one text, of which the lines are parts. What is kept of a line for long is cloned, or it would keep
-// the block.
-const block = 64 << 10
+// blockSize is how many bytes become one string, of which lines are parts. A line that is kept for long is cloned, or it would keep the block.
+const blockSize = 64 << 10
 
-func (r *lineReader) block(text string, line func(string)) {
+func (r *lineReader) addBlock(text string, line func(string)) {
 	for len(text) > 0 {
 		n := strings.IndexByte(text, '\n')
 		if n < 0 {
@@ -51,7 +50,7 @@ func (r *lineReader) block(text string, line func(string)) {
 	}
 }
 
-// hold keeps a line's beginning. Of a progress bar that is drawn anew it is the beginning of what is drawn last.
+// hold keeps the beginning of a line. A progress bar draws itself anew after "\r"; of it, hold keeps the beginning of the last state.
 func (r *lineReader) hold(p string) {
 	r.buf = append(r.buf, p...)
 	if len(r.buf) <= longestLine {
@@ -64,13 +63,13 @@ func (r *lineReader) hold(p string) {
 	}
 	if last >= longestLine {
 		end := r.buf[last]
-		if r.buf = r.buf[:longestLine]; end == '\r' { // what follows begins anew
+		if r.buf = r.buf[:longestLine]; end == '\r' { // the next bytes draw the line anew
 			r.buf = append(r.buf, end)
 		}
 	}
 }
 
-// end hands over what has no line end.
+// end hands over a last line without "\n".
 func (r *lineReader) end(line func(string)) {
 	if len(r.buf) > 0 {
 		text := string(r.buf)

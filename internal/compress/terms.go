@@ -12,8 +12,8 @@ const (
 	maxPaths = 50
 )
 
-// named fills in what the text names.
-func (r Result) named() Result {
+// withNames fills in Terms and Paths.
+func (r Result) withNames() Result {
 	for line := range strings.Lines(r.Text) {
 		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
 			continue

@@ -7,7 +7,7 @@ type terraform struct{}
 
 func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 	switch {
-	case strings.HasPrefix(text, "│ ") && k.tied && s.signals&saysError == 0:
+	case strings.HasPrefix(text, "│ ") && k.inDetails && s.signals&saysError == 0:
 		if strings.HasPrefix(text, "│   on ") {
 			return landmark, true
 		}

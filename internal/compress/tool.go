@@ -41,7 +41,7 @@ func kindOfAny(text string, s scanned, k *keeper) kind {
 		return trivial
 	case s.signals&(saysWarning|saysZero) == saysWarning:
 		return warning
-	case k.tied && indent(text) > indent(k.at.text):
+	case k.inDetails && indent(text) > indent(k.at.text):
 		if s.signals&saysPlace != 0 && len(k.at.details) == 0 {
 			return landmark // its place
 		}

@@ -5,8 +5,8 @@ import "strings"
 // trace knows the stack traces of Go, Python, JavaScript, Java and Rust: the line that says what happened is an error
 // with its place, frames explain it.
 type trace struct {
-	in     language
-	frames int
+	language   language
+	goroutines int
 }
 
 type language uint8
@@ -21,40 +21,40 @@ const (
 
 func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
-	case text == "" && t.in != nowhere:
-		if t.in != golang && t.in != rust {
-			t.in = nowhere
+	case text == "" && t.language != nowhere:
+		if t.language != golang && t.language != rust {
+			t.language = nowhere
 		}
 		return detail, true
 	case starts(text, "Traceback (most recent call last):", "  + Exception Group Traceback"):
-		t.in = python
+		t.language = python
 		return fault, true
 	case starts(text, "The above exception was the direct cause", "During handling of the above exception"):
 		return detail, true
 	case starts(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG", "unexpected fault address"):
-		t.in, t.frames = golang, 0
+		t.language, t.goroutines = golang, 0
 		return fault, true
 	case strings.HasPrefix(text, "goroutine ") && strings.HasSuffix(text, ":"):
-		t.in = golang
-		if t.frames++; t.frames > 1 {
+		t.language = golang
+		if t.goroutines++; t.goroutines > 1 {
 			return noise, true
 		}
 		return fault, true
 	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
-		t.in = rust
+		t.language = rust
 		return fault, true
 	case s.signals&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
 		return fault, true // of doctest; of gdb, PHP and sanitizers
 	case starts(text, "SUMMARY: "):
 		return total, true
-	case t.in != nowhere:
-		if is, ok := t.frame(text); ok {
-			return is, true
+	case t.language != nowhere:
+		if lineKind, ok := t.frame(text); ok {
+			return lineKind, true
 		}
-		t.in = nowhere
+		t.language = nowhere
 	}
 	if isThrown(text) {
-		t.in = javascript
+		t.language = javascript
 		return fault, true
 	}
 	return ordinary, false
@@ -63,15 +63,15 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 // frame is a line of a trace that began.
 func (t *trace) frame(text string) (kind, bool) {
 	bare := strings.TrimLeft(text, " \t")
-	switch t.in {
+	switch t.language {
 	case python:
 		if indented(text) {
 			return detail, true
 		}
-		t.in = nowhere
+		t.language = nowhere
 		return fault, text != "" // the exception itself
 	case golang:
-		if t.frames > 1 {
+		if t.goroutines > 1 {
 			return noise, isFrame(text)
 		}
 		return detail, isFrame(text)

@@ -25,7 +25,7 @@ const (
 
 var (
 	sha    = lazy.Expr(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
-	change = lazy.Expr(`^[A-Z]$`)
+	change = lazy.Expr(`^[A-Z]$`)                       // git's status letter: A, M, D
 
 	request = lazy.Expr(`^[0-9a-f]{8}$`)
 )
@@ -90,7 +90,7 @@ func checkBlob(id string) error {
 	return checkOID("blob", id)
 }
 
-// checkTime refuses no time.
+// checkTime refuses the zero time.
 func checkTime(t time.Time) error {
 	if t.IsZero() {
 		return errors.New("no time")
@@ -98,7 +98,8 @@ func checkTime(t time.Time) error {
 	return nil
 }
 
-func checkIndex(i int) bool { return i >= 0 && i <= maxIndex }
+// isIndex reports whether i can be the index of a turn or tool call.
+func isIndex(i int) bool { return i >= 0 && i <= maxIndex }
 
 func checkID(id string) error {
 	if _, err := ulid.ParseStrict(id); err != nil {

@@ -182,7 +182,7 @@ func (d *decoder) session(s session.Session) error {
 			return err
 		}
 	}
-	if s.Source == "" || s.NativeID == "" || s.Bytes < 0 || !checkIndex(s.FirstTurn) || !checkIndex(s.FirstTool) {
+	if s.Source == "" || s.NativeID == "" || s.Bytes < 0 || !isIndex(s.FirstTurn) || !isIndex(s.FirstTool) {
 		return fmt.Errorf("session %s: source, native_id, bytes, first_turn or first_tool", s.ID)
 	}
 	d.e.Sessions = append(d.e.Sessions, s)
@@ -213,7 +213,7 @@ func (d *decoder) turn(t session.Turn) error {
 	if !isEnumWord(t.Role) {
 		return fmt.Errorf("role %.100q", t.Role)
 	}
-	if want := s.FirstTurn + len(s.Turns); t.Index != want || !checkIndex(t.Index) {
+	if want := s.FirstTurn + len(s.Turns); t.Index != want || !isIndex(t.Index) {
 		return fmt.Errorf("turn %d where %d follows", t.Index, want)
 	}
 	s.Turns = append(s.Turns, t)
@@ -225,7 +225,7 @@ func (d *decoder) tool(c session.ToolCall) error {
 	if err != nil {
 		return err
 	}
-	if want := s.FirstTool + len(s.ToolCalls); c.Index != want || !checkIndex(c.Index) {
+	if want := s.FirstTool + len(s.ToolCalls); c.Index != want || !isIndex(c.Index) {
 		return fmt.Errorf("tool %d where %d follows", c.Index, want)
 	}
 	if c.Tool == "" || c.Turn < -1 || c.Turn >= s.FirstTurn+len(s.Turns) {
@@ -275,7 +275,7 @@ func (d *decoder) memory(m session.Memory) error {
 }
 
 func addMark(all *[]session.Mark, m session.Mark) error {
-	if !checkIndex(m.N) {
+	if !isIndex(m.N) {
 		return fmt.Errorf("n %d", m.N)
 	}
 	*all = append(*all, m)
@@ -305,7 +305,7 @@ func (d *decoder) scrub(s session.Scrub) error {
 
 func (d *decoder) removed(r session.Removal) error {
 	d.e.Removals = append(d.e.Removals, r)
-	if r.Turn != nil && *r.Turn != -1 && !checkIndex(*r.Turn) {
+	if r.Turn != nil && *r.Turn != -1 && !isIndex(*r.Turn) {
 		return fmt.Errorf("turn %d", *r.Turn)
 	}
 	switch {

@@ -29,13 +29,12 @@ const (
 	pairReach           = 2
 )
 
-// meant is how like a word has to be to the one that was typed to be the one that was meant: one slip in five characters.
-// What is less like it may answer, but the word itself stands nowhere.
-const meant = 0.8
+// minLikeness is how like a typed word another must be to count as the same, mistyped: one slip in five characters.
+// A less like word may answer, but the typed word is Unknown.
+const minLikeness = 0.8
 
-// clearly is how many times the score of the best turn a path or command must have to be what is
-// shown: a turn says more to who reads it.
-const clearly = 2
+// turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a reader more.
+const turnAdvantage = 2
 
 // Match is what the words of a question found in one session.
 type Match struct {
@@ -83,12 +82,12 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 		s.pairs, s.pairNorms = x.perUnit(q, lists), normTable(mean(x.stems, x.n), unitK1, unitB)
 	}
 	paired := make(chan error, 1)
-	go func() { paired <- s.allPairs(q.Pairs, lists) }() // they touch nothing that terms touch
-	norm, err := s.terms(q, lists)
+	go func() { paired <- s.addPairs(q.Pairs, lists) }() // they touch nothing that terms touch
+	norm, err := s.addTerms(q, lists)
 	if err := cmp.Or(<-paired, err); err != nil {
 		return Scored{}, err
 	}
-	s.sum(norm, !q.Weak())
+	s.setScores(norm, !q.Weak())
 	return s.Scored, nil
 }
 
@@ -124,9 +123,9 @@ type scorer struct {
 	norms, pairNorms *[256]float32
 }
 
-func (s *scorer) allPairs(pairs []query.Pair, lists Lists) error {
+func (s *scorer) addPairs(pairs []query.Pair, lists Lists) error {
 	for _, p := range pairs {
-		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
+		if err := s.addPair(lists[p.First], lists[p.Second]); err != nil {
 			return err
 		}
 	}
@@ -160,10 +159,10 @@ const (
 
 func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
 
-// terms adds the terms' scores and returns the sum of their idf, or of the highest q.Full ones.
-func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
+// addTerms adds the scores of all terms, and returns the sum of their idf, or of the highest q.Full of them.
+func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) {
 	terms := q.Terms
-	dfs, err := s.count(terms, lists)
+	dfs, err := s.countUnits(terms, lists)
 	if err != nil {
 		return 0, err
 	}
@@ -187,7 +186,7 @@ func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
 		if rare && s.common(dfs[i]) {
 			continue
 		}
-		if err := s.term(t, lists[t.Text], weights[i]); err != nil {
+		if err := s.addTerm(t, lists[t.Text], weights[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -202,8 +201,8 @@ func (s *scorer) unitWeight(term string, df int) float64 {
 	return idf(s.n, df)
 }
 
-// count returns the df of terms, and notes which words stand nowhere.
-func (s *scorer) count(terms []query.Term, lists Lists) (dfs []int, err error) {
+// countUnits returns the df of terms, and sets Unknown and Missed.
+func (s *scorer) countUnits(terms []query.Term, lists Lists) (dfs []int, err error) {
 	dfs = make([]int, len(terms))
 	all, missed := 0.0, 0.0
 	for i, t := range terms {
@@ -216,7 +215,7 @@ func (s *scorer) count(terms []query.Term, lists Lists) (dfs []int, err error) {
 		}
 		weight := s.unitWeight(t.Text, dfs[i])
 		elsewhere, _ := s.others.of(t.Text)
-		if dfs[i]+titles+elsewhere.Sessions > 0 && (t.Like == 0 || t.Like >= meant) {
+		if dfs[i]+titles+elsewhere.Sessions > 0 && (t.Like == 0 || t.Like >= minLikeness) {
 			all += weight
 			continue
 		}
@@ -229,8 +228,8 @@ func (s *scorer) count(terms []query.Term, lists Lists) (dfs []int, err error) {
 	return dfs, nil
 }
 
-// term adds one term's scores.
-func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
+// addTerm adds one term's scores.
+func (s *scorer) addTerm(t query.Term, lists []*List, weight float64) (err error) {
 	earned := 1.0
 	if t.Like > 0 {
 		earned = t.Like
@@ -240,11 +239,11 @@ func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
 		if l == nil {
 			continue
 		}
-		if found, err = s.list(run, l, t, float32(earned*weight*(unitK1+1)), found); err != nil {
+		if found, err = s.addList(run, l, t, float32(earned*weight*(unitK1+1)), found); err != nil {
 			return err
 		}
 	}
-	s.wholes(t.Text, found, earned)
+	s.addToSessions(t.Text, found, earned)
 	return nil
 }
 
@@ -262,7 +261,7 @@ func (x *Index) Rarity(lists []*List) float64 {
 	return idf(x.n, df)
 }
 
-// df is how many live units hold a term, and how many of the titles that are none.
+// df is how many live units hold a term, and how many live titles; titles are no units.
 func (s *scorer) df(lists []*List) (units, titles int, err error) {
 	for run, l := range lists {
 		if l == nil {
@@ -310,9 +309,9 @@ func (c *partCursor) find(unit uint32) *Part {
 	return &c.parts[c.at]
 }
 
-// list adds the scores of one term in one run, and appends to found the sessions that have it
+// addList adds the scores of one term in one run, and appends to found the sessions that have it
 // and that were not found yet.
-func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []int32) ([]int32, error) {
+func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found []int32) ([]int32, error) {
 	at, c := s.parts(run), l.walk()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
@@ -344,9 +343,8 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 	return found, nil
 }
 
-// wholes adds the scores of whole sessions for the term at hand, of which only the share earned
-// counts, and forgets its counts.
-func (s *scorer) wholes(term string, found []int32, earned float64) {
+// addToSessions adds earned (0 to 1) times the term's score to each of the sessions found, taken as a whole, and clears tf.
+func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 	weight := earned * idf(s.sessions, len(found))
 	if all, ok := s.others.of(term); ok {
 		weight = earned * idf(s.others.Sessions, all.Sessions)
@@ -370,8 +368,8 @@ func (s *scorer) note(p *Part, t query.Term) {
 	m.Like = m.Like || t.Like > 0
 }
 
-// pair adds one pair's scores.
-func (s *scorer) pair(a, b []*List) error {
+// addPair adds one pair's scores.
+func (s *scorer) addPair(a, b []*List) error {
 	type hit struct {
 		unit, n uint32
 		norm    byte
@@ -399,23 +397,22 @@ func (s *scorer) pair(a, b []*List) error {
 	return nil
 }
 
-// best is the best units of a session.
-type best struct {
-	units  [topUnits]float32
-	pairs  [topPairs]float32
-	edited float32
-	turn   float64 // the best turn's score
-	other  float64 // the best other unit's
+// bestUnits are the best scores of a session's units.
+type bestUnits struct {
+	units      [topUnits]float32
+	pairs      [topPairs]float32
+	edited     float32
+	turnScore  float64 // the best turn's score
+	otherScore float64 // the best other unit's
 }
 
-// sum makes the matches' scores of what was accumulated. Named says that function words alone
-// make no match.
-func (s *scorer) sum(norm float64, named bool) {
-	bests := make([]best, len(s.Sessions))
+// setScores makes the matches' scores of the sums. With notOnlyStops, function words alone make no match.
+func (s *scorer) setScores(norm float64, notOnlyStops bool) {
+	bests := make([]bestUnits, len(s.Sessions))
 	for run, h := range s.runs {
 		for i, p := range h.Parts {
 			if s.Matches[p.Session].Found && p.Kind != Title {
-				s.part(p, s.first[run][i], &bests[p.Session])
+				s.addBest(p, s.first[run][i], &bests[p.Session])
 			}
 		}
 	}
@@ -424,13 +421,13 @@ func (s *scorer) sum(norm float64, named bool) {
 		if !m.Found {
 			continue
 		}
-		if named && m.Kinds == [kinds]bool{} {
+		if notOnlyStops && m.Kinds == [kinds]bool{} {
 			*m = Match{}
 			continue
 		}
 		b := &bests[i]
 		m.Near = b.pairs[0] > 0
-		if clearly*b.turn >= b.other {
+		if turnAdvantage*b.turnScore >= b.otherScore {
 			m.Best = Content
 		}
 		m.Score = (weightUnits*decayed(b.units[:], unitDecay) +
@@ -440,40 +437,40 @@ func (s *scorer) sum(norm float64, named bool) {
 	}
 }
 
-// part looks for the best units among those of a part.
-func (s *scorer) part(p Part, first uint32, b *best) {
+// addBest takes the best units of a part into b.
+func (s *scorer) addBest(p Part, first uint32, b *bestUnits) {
 	m := &s.Matches[p.Session]
 	for i, unit := range s.units[first : first+uint32(p.Units)] {
 		if unit == 0 {
 			continue
 		}
 		v := float64(unit)
-		take(b.units[:], unit, p.Kind)
+		keepBest(b.units[:], unit, p.Kind)
 		if p.Kind == Edited {
 			b.edited = max(b.edited, unit)
 		}
 		if s.pairs != nil {
 			pair := s.pairs[first+uint32(i)]
-			take(b.pairs[:], pair, p.Kind)
+			keepBest(b.pairs[:], pair, p.Kind)
 			v += float64(pair)
 		}
 		turn := int(p.Turn) + i
-		if p.Kind.Turn() && (v > b.turn || v == b.turn && turn < m.Turn) {
-			b.turn, m.Turn = v, turn
+		if p.Kind.Turn() && (v > b.turnScore || v == b.turnScore && turn < m.Turn) {
+			b.turnScore, m.Turn = v, turn
 		}
-		if !p.Kind.Turn() && v > b.other {
-			b.other, m.Best = v, p.Kind
+		if !p.Kind.Turn() && v > b.otherScore {
+			b.otherScore, m.Best = v, p.Kind
 		}
 	}
 }
 
-// take puts a unit's score among the best. A session comes back to its matter in turn after turn, a memory says
-// once what it is about: that counts as if it were said each time.
+// keepBest puts a unit's score among the best. A session comes back to its subject in turn after turn, a memory names it
+// once, so a memory's score counts in each place of top.
 //
 // Checked with 21 questions about ten memories among 60 real sessions, which chose no weight. With the title in the session as a whole
 // only, 7 found theirs first and 6 not at all (mean reciprocal rank .45). With the title in the unit, too, 13 (.73). With this, and
 // where a memory hides no session, 16 (.85), and the others within the first eight.
-func take(top []float32, v float32, kind Kind) {
+func keepBest(top []float32, v float32, kind Kind) {
 	if kind == Memory {
 		for i := range top {
 			top[i] = v
