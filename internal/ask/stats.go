@@ -52,20 +52,33 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 	if out.Uncounted, err = m.DB.Uncounted(ctx, filter); err != nil {
 		return out, nil, err
 	}
+	if req.By == "repository" {
+		for i := range sums {
+			sums[i].Key = cmp.Or(m.w.Repo.Layout().WorkTree, m.w.Repo.Layout().CommonDir)
+		}
+	}
 	out.Total, out.Results = total(sums, conf.Prices)
-	if req.By == "day" {
-		slices.SortFunc(out.Results, func(a, b result.Tokens) int { return strings.Compare(b.Key, a.Key) })
-	}
-	if n := len(out.Results); req.Limit > 0 && n > req.Limit {
-		out.Results, out.More = out.Results[:req.Limit], n-req.Limit
-	}
-	if req.By == "day" {
-		slices.Reverse(out.Results)
-	}
+	LimitStats(&out, req.Limit)
 	return out, notice, m.title(ctx, req.By, out.Results)
 }
 
-// total adds up sums: all of them, and those of each key, the largest first.
+// LimitStats puts results in order, and leaves out what is beyond a limit; 0: nothing.
+func LimitStats(s *result.Stats, limit int) {
+	slices.SortStableFunc(s.Results, func(a, b result.Tokens) int {
+		if s.By == "day" {
+			return strings.Compare(b.Key, a.Key)
+		}
+		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), strings.Compare(a.Key, b.Key))
+	})
+	if n := len(s.Results); limit > 0 && n > limit {
+		s.Results, s.More = s.Results[:limit], s.More+n-limit
+	}
+	if s.By == "day" {
+		slices.Reverse(s.Results)
+	}
+}
+
+// total adds up sums: all of them, and those of each key.
 func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
 	at, sessions := map[string]int{}, map[string]bool{}
 	inKey := map[[2]string]bool{}
@@ -80,22 +93,18 @@ func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed [
 		add(&keyed[i], s, price, !inKey[[2]string{s.Key, s.Session}])
 		sessions[s.Session], inKey[[2]string{s.Key, s.Session}] = true, true
 	}
-	slices.SortFunc(keyed, func(a, b result.Tokens) int {
-		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), strings.Compare(a.Key, b.Key))
-	})
 	return all, keyed
 }
 
 // add adds a sum, of a session that counts only where it is new there.
 func add(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
-	if newSession {
-		t.Sessions++
+	one := result.Tokens{
+		Requests: s.Requests, Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Cost: s.Cost, Price: price,
 	}
-	t.Requests += s.Requests
-	t.Input, t.Output = t.Input+s.Input, t.Output+s.Output
-	t.CacheRead, t.CacheWrite = t.CacheRead+s.CacheRead, t.CacheWrite+s.CacheWrite
-	t.Cost += s.Cost
-	t.Price += price
+	if newSession {
+		one.Sessions = 1
+	}
+	t.Add(one)
 }
 
 // priceOf is what a sum costs, at a price of a million tokens.

@@ -116,16 +116,38 @@ func (c *logOptions) runGroup(ctx context.Context, app *App) error {
 			return writeCheckpoints(app, found.Checkpoints)
 		}
 		c.tellNone(app, found.Checkpoints, found.Sessions)
-		look := text.Look{Color: c.shape.color == "always"}
-		show := func(s string) error {
-			_, err := io.WriteString(app.Stdout, s)
-			return err
-		}
-		if app.watched(c.shape) {
-			screen, watched := app.look(ctx, g.First(), c.shape)
-			look, show = watched, screen.Print
-		}
-		look.Short, look.Commit = found.Short, nil
-		return show(c.form()(look, found.Checkpoints, found.Subject))
+		return app.layGroup(ctx, g, c.shape, found.Short, func(l text.Look) string { return c.form()(l, found.Checkpoints, found.Subject) })
 	})
+}
+
+// runGroup is run where several repositories are asked.
+func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
+	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+		stats, err := g.Stats(ctx, c.req)
+		if err != nil {
+			return flagged(err)
+		}
+		if stats.Notice != nil {
+			app.hint(stats.Notice.Error())
+		}
+		if c.shape.json {
+			return result.Write(app.Stdout, stats.Stats)
+		}
+		return app.layGroup(ctx, g, c.shape, stats.Short, func(l text.Look) string { return text.Stats(l, stats.Stats) })
+	})
+}
+
+// layGroup is layPlain for what several repositories answered.
+func (app *App) layGroup(ctx context.Context, g *group.Group, s shape, short func(id string) string, l lay) error {
+	look := text.Look{Color: s.color == "always"}
+	show := func(s string) error {
+		_, err := io.WriteString(app.Stdout, s)
+		return err
+	}
+	if app.watched(s) {
+		screen, watched := app.look(ctx, g.First(), s)
+		look, show = watched, screen.Print
+	}
+	look.Short, look.Commit = short, nil
+	return show(l(look))
 }

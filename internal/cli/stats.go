@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +21,7 @@ type statsOptions struct {
 	req             ask.StatsRequest
 	lines, sessions bool
 	of              string // a path or a range
+	group           grouping
 	shape           shape
 }
 
@@ -40,6 +43,7 @@ input, output, cacheRead and cacheWrite:
 
   git config --global 'rekal.price.claude-opus-*.input' 5
   git rekal stats --by day --since "2 weeks ago"
+  git rekal stats --by repository --group
 
 With --sessions it counts sessions instead: a calendar of the last year, how long they last, how many stand behind a commit, and which files change
 together. Nobody is compared with others.
@@ -53,12 +57,13 @@ file; .rekal/lines keeps the answers.
   git rekal stats --lines main..topic`,
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&c.req.By, "by", "model", "sum up by `WHAT`: agent, author, branch, commit, day, folder, model or session")
+	fs.StringVar(&c.req.By, "by", "model", "sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session")
 	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
 	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` lines; 0 for all")
+	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
 	return app.runs(cmd, c)
 }
@@ -70,8 +75,8 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
 		return &extraError{args[0]}
 	}
-	for _, flag := range []string{"by", "sessions", "agent", "since", "until"} {
-		if fs.Changed(flag) && (c.lines || c.sessions && flag == "by") {
+	for _, flag := range []string{"by", groupFlag, "all", "sessions", "agent", "since", "until"} {
+		if ofTokens := slices.Contains([]string{"by", groupFlag, "all"}, flag); fs.Changed(flag) && (c.lines || c.sessions && ofTokens) {
 			return fmt.Errorf("--%s does not go with --%s", flag, map[bool]string{true: "lines", false: "sessions"}[c.lines])
 		}
 	}
@@ -81,10 +86,13 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if err := ask.CheckGrouping(c.req.By); err != nil {
 		return err
 	}
-	return c.shape.validate()
+	return cmp.Or(c.group.validate(fs), c.shape.validate())
 }
 
 func (c *statsOptions) run(ctx context.Context, app *App) error {
+	if c.group.asked() {
+		return c.runGroup(ctx, app)
+	}
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		switch {
 		case c.lines:

@@ -37,12 +37,13 @@ var ErrGrouping = errors.New("no such grouping")
 //
 //nolint:gochecknoglobals // a table
 var groupings = map[string]string{
-	"session": "s.id",
-	"model":   "u.model",
-	"agent":   "s.source",
-	"author":  "coalesce(s.email, '')",
-	"branch":  "coalesce(s.branch, '')",
-	"day":     "date(u.ts / 1000000, 'unixepoch')",
+	"session":    "s.id",
+	"model":      "u.model",
+	"agent":      "s.source",
+	"author":     "coalesce(s.email, '')",
+	"branch":     "coalesce(s.branch, '')",
+	"repository": "''",
+	"day":        "date(u.ts / 1000000, 'unixepoch')",
 	// The commit at which the request was captured, where lines or files of it are the session's; else the next such commit.
 	"commit": fmt.Sprintf(`coalesce((SELECT t.sha FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie <= %[1]d),
 		(SELECT t.sha FROM ties t WHERE t.session = s.id AND t.tie <= %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -53,14 +54,11 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	out := Found{Found: mergeAnswers(found, q), Short: func(id string) string {
-		for _, f := range found {
-			if short := f.Names.Short(id); short != id {
-				return short
-			}
-		}
-		return id
-	}}
+	var names []session.Names
+	for _, f := range found {
+		names = append(names, f.Names)
+	}
+	out := Found{Found: mergeAnswers(found, q), Short: shortens(names)}
 	out.Repos = g.Paths()
 	return out, nil
 }
@@ -148,6 +146,80 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 	})
 	out.Checkpoints = out.Checkpoints[:min(len(out.Checkpoints), req.Limit)]
 	return out, err
+}
+
+// Stats is what requests to language models took in several repositories, with what shortens the IDs in it.
+type Stats struct {
+	result.Stats
+	Notice error // as ask's Stats has one
+	Short  func(id string) string
+	names  session.Names
+}
+
+// Stats sums up what requests took in all members: by session, commit, branch or folder those of each, else of all together.
+func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) {
+	ofOne := slices.Contains([]string{"branch", "commit", "folder", "session"}, req.By)
+	limit := req.Limit
+	if !ofOne {
+		req.Limit = 0
+	}
+	all, err := answers(ctx, g, func(m member) (Stats, error) { return stats(ctx, m, req, ofOne) })
+	if err != nil {
+		return Stats{}, err
+	}
+	out, at, names := all[0], map[string]int{}, []session.Names(nil)
+	out.Results, out.Total, out.Uncounted, out.More = []result.Tokens{}, result.Tokens{}, 0, 0
+	for _, one := range all {
+		out.Total.Add(one.Total)
+		out.Uncounted, out.More, out.Notice = out.Uncounted+one.Uncounted, out.More+one.More, cmp.Or(out.Notice, one.Notice)
+		for _, r := range one.Results {
+			if i, ok := at[r.Key]; ok && !ofOne {
+				out.Results[i].Add(r)
+				continue
+			}
+			at[r.Key], out.Results = len(out.Results), append(out.Results, r)
+		}
+		names = append(names, one.names)
+	}
+	out.Repos, out.Short = g.Paths(), shortens(names)
+	ask.LimitStats(&out.Stats, limit)
+	return out, nil
+}
+
+// stats is one member's.
+func stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
+	at, err := openIndex(ctx, m)
+	if err != nil {
+		return out, m.Gone(err)
+	}
+	defer func() { err = errors.Join(err, at.Close()) }()
+	if out.Stats, out.Notice, err = at.Stats(ctx, req); err != nil {
+		return out, err
+	}
+	for i := range out.Results {
+		switch r := &out.Results[i]; {
+		case ofOne:
+			r.Repo = m.path
+		case req.By == "repository":
+			r.Key = m.path
+		}
+	}
+	if req.By == "session" {
+		out.names, err = at.Names(ctx)
+	}
+	return out, err
+}
+
+// shortens is what shortens an ID, as in the repository that has it.
+func shortens(all []session.Names) func(id string) string {
+	return func(id string) string {
+		for _, names := range all {
+			if short := names.Short(id); short != id {
+				return short
+			}
+		}
+		return id
+	}
 }
 
 // Log is checkpoints of several repositories.

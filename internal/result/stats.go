@@ -7,11 +7,12 @@ import (
 
 // Stats is the answer of `git rekal stats`: what requests to language models took, as the agents' transcripts count them.
 type Stats struct {
-	Schema int    `json:"schema"`
-	By     string `json:"by"` // what Results sum up: agent, author, branch, commit, day, folder, model or session
-	Since  string `json:"since,omitempty"`
-	Until  string `json:"until,omitempty"`
-	Agent  string `json:"agent,omitempty"`
+	Schema int      `json:"schema"`
+	By     string   `json:"by"` // what Results sum up: agent, author, branch, commit, day, folder, model, repository or session
+	Since  string   `json:"since,omitempty"`
+	Until  string   `json:"until,omitempty"`
+	Agent  string   `json:"agent,omitempty"`
+	Repos  []string `json:"repos,omitempty"` // of an answer of several repositories: their paths
 
 	Total     Tokens   `json:"total"`
 	Uncounted int      `json:"uncounted,omitempty"` // sessions whose transcripts count nothing
@@ -22,6 +23,7 @@ type Stats struct {
 // Tokens is what some requests took, in tokens.
 type Tokens struct {
 	Key        string  `json:"key,omitempty"`   // a name, ID, OID or day; absent in a total, and for what belongs to none
+	Repo       string  `json:"repo,omitempty"`  // as of a Hit, where the key means something there only
 	Title      string  `json:"title,omitempty"` // of a session; of a commit its subject
 	Sessions   int     `json:"sessions"`
 	Requests   int     `json:"requests"`
@@ -31,6 +33,14 @@ type Tokens struct {
 	CacheWrite int64   `json:"cache_write"`
 	Cost       float64 `json:"cost,omitempty"`  // US dollars that agents recorded
 	Price      float64 `json:"price,omitempty"` // by the settings rekal.price, in their currency; of models without one nothing is added
+}
+
+// Add adds what others took, of other sessions.
+func (t *Tokens) Add(o Tokens) {
+	t.Sessions, t.Requests = t.Sessions+o.Sessions, t.Requests+o.Requests
+	t.Input, t.Output = t.Input+o.Input, t.Output+o.Output
+	t.CacheRead, t.CacheWrite = t.CacheRead+o.CacheRead, t.CacheWrite+o.CacheWrite
+	t.Cost, t.Price = t.Cost+o.Cost, t.Price+o.Price
 }
 
 // Sum is how many tokens these are.

@@ -57,15 +57,21 @@ func (p *page) uncounted(s result.Stats) {
 
 // keyOf is what a row sums up, as it is shown.
 func (p *page) keyOf(by string, r result.Tokens) string {
+	key := r.Key
 	switch by {
 	case "commit":
-		return strings.TrimSpace(result.Short(r.Key) + " " + r.Title)
+		key = result.Short(r.Key)
 	case "session":
-		return strings.TrimSpace(p.id(r.Key) + " " + r.Title)
+		key = p.id(r.Key)
 	case "author":
-		return p.People.Name(r.Key)
+		key = p.People.Name(r.Key)
+	case "repository":
+		key = repoName(r.Key)
 	}
-	return r.Key
+	if r.Repo != "" {
+		key = repoName(r.Repo) + ": " + cmp.Or(key, "none")
+	}
+	return strings.TrimSpace(key + " " + r.Title)
 }
 
 // money is an amount with two digits; empty for none.
