@@ -12,7 +12,7 @@ import (
 
 // Verdict is what git says of a commit's signature by the keys that it knows: gpg.ssh.allowedSignersFile, or a keyring.
 type Verdict struct {
-	Letter string // as of "%G?" in "git log": G good, U good of an unknown key, B bad, R of a revoked key, X and Y expired, E of a key that is not here, N none
+	Letter string // as of "%G?" in "git log": G good, U good of an unknown key, B bad, R of a revoked key, X and Y expired, E of a key that is not here, or not looked at, N none
 	Signer string // as of "%GS": principals, or a user ID; "" where none is known
 }
 
@@ -29,7 +29,7 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID) (map[OID]Verdict, error)
 		for _, id := range some {
 			fmt.Fprintln(&asked, id)
 		}
-		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS")
+		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00")
 		cmd.Stdin = strings.NewReader(asked.String())
 		beside.Go(func() { said[i], failed[i] = runGit(ctx, cmd, lastLine) })
 	}
@@ -38,10 +38,15 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID) (map[OID]Verdict, error)
 		return nil, fmt.Errorf("git: read signatures: %w", err)
 	}
 	out := make(map[OID]Verdict, len(ids))
-	for line := range strings.Lines(strings.Join(said, "")) {
-		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\x00", 3); len(f) == 3 {
-			out[OID(f[0])] = Verdict{Letter: f[1], Signer: f[2]}
+	for f := range slices.Chunk(strings.Split(strings.Join(said, ""), "\x00"), 4) {
+		if len(f) < 4 {
+			break // the end of the last line
 		}
+		v := Verdict{Letter: f[1], Signer: f[2]}
+		if v.Letter == "B" && f[3] == "" { // nothing was said of the signature: the program that looks at it did not run
+			v.Letter = "E"
+		}
+		out[OID(strings.TrimSpace(f[0]))] = v
 	}
 	return out, nil
 }
