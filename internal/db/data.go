@@ -136,15 +136,15 @@ func tools(ctx context.Context, q Querier, where string, args ...any) ([]session
 		})
 }
 
-// AppendNotes adds the marks, the rewrites and what sessions wrote of an entry, whose place in the order of all is key.
-func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key string) error {
+// AppendNotes adds the marks, the rewrites and what sessions wrote of an entry in a commit, whose place in the order of all is key.
+func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key, commit string) error {
 	return cmp.Or(
-		t.insert(ctx, insertInto("marks", 5), func(row func(...any)) {
+		t.insert(ctx, insertInto("marks", 6), func(row func(...any)) {
 			for _, m := range e.Purges {
-				row(m.ID, "purge", m.N, m.TS, email)
+				row(m.ID, "purge", m.N, m.TS, email, commit)
 			}
 			for _, m := range e.Restores {
-				row(m.ID, "restore", m.N, m.TS, email)
+				row(m.ID, "restore", m.N, m.TS, email, commit)
 			}
 		}),
 		t.insert(ctx, insertInto("rewrites", 6), func(row func(...any)) {

@@ -65,9 +65,10 @@ type MarkRow struct {
 	Email string
 }
 
-// Marks reads the marks of sessions and memories, by their numbers.
+// Marks reads the marks of sessions and memories, by their numbers, without those that are known to be somebody else's.
 func Marks(ctx context.Context, q Querier) ([]MarkRow, error) {
-	return readRows(query(ctx, q, `SELECT id, kind = 'purge', n, ts, email FROM marks ORDER BY n`),
+	return readRows(query(ctx, q, `SELECT id, kind = 'purge', n, ts, email FROM marks m WHERE NOT EXISTS (SELECT 1 FROM signatures s
+			WHERE s.oid = m.oid AND s.email = m.email AND (s.trust = ? OR s.trust = ? AND s.letter = 'G')) ORDER BY n`, int(session.Bad), int(session.Signed)),
 		func(m *MarkRow) []any { return places(&m.ID, &m.Purge, &m.N, timeColumn{&m.TS}, &m.Email) })
 }
 

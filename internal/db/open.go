@@ -77,8 +77,8 @@ func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	return indexLayout().Open(ctx, path, mode)
 }
 
-// OpenVectors is Open of an index that a new one replaces, for what it knows of vectors: an older program may have made it.
-func OpenVectors(ctx context.Context, path string) (*DB, error) {
+// OpenReplaced is Open of an index that a new one replaces, for what it knows of vectors and signatures: an older program may have made it.
+func OpenReplaced(ctx context.Context, path string) (*DB, error) {
 	l := indexLayout()
 	l.Since = vectorsSince
 	return l.Open(ctx, path, ReadOnly)

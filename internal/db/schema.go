@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 12
+const Version = 13
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.
@@ -47,7 +47,7 @@ CREATE TABLE checkpoint_sessions (
 CREATE TABLE memories (
     id TEXT PRIMARY KEY, email TEXT NOT NULL, title TEXT, content TEXT NOT NULL, source TEXT, ts INTEGER NOT NULL,
     actor_type TEXT NOT NULL, entry TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE marks (id TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, ts INTEGER, email TEXT NOT NULL);
+CREATE TABLE marks (id TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, ts INTEGER, email TEXT NOT NULL, oid TEXT NOT NULL);
 CREATE TABLE purged (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE private (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE rewrites (

@@ -35,19 +35,20 @@ func (t *Tx) ReplaceSignatures(ctx context.Context, keys string, rows []Signatur
 		writeRows(ctx, t, "INSERT OR REPLACE INTO signatures", rows, (*SignatureRow).columns))
 }
 
-// Signatures reads what was found with some keys, by commit; nothing where it was with others.
-func Signatures(ctx context.Context, q Querier, keys string) (map[string]SignatureRow, error) {
-	rows, err := readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
-	out := make(map[string]SignatureRow, len(rows))
-	for _, r := range rows {
-		out[r.Commit] = r
-	}
-	return out, err
+// SigningKeys reads with which keys signatures were looked at; "" where none was.
+func (d *DB) SigningKeys(ctx context.Context) (keys string, err error) {
+	err = query(ctx, d, "SELECT coalesce(max(print), '') FROM signing_keys").one(&keys)
+	return keys, err
+}
+
+// Signatures reads what was found with some keys; nothing where it was with others.
+func Signatures(ctx context.Context, q Querier, keys string) ([]SignatureRow, error) {
+	return readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
 }
 
 // Unjudged is how many commits of ledgers say something, and were not looked at with some keys.
 func Unjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
-	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM parts p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
+	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM parts UNION SELECT oid, email FROM marks) p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
 		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = p.email)`, keys).one(&n)
 	return n, err
 }

@@ -333,7 +333,7 @@ func (b *batch) append(ctx context.Context) error {
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
 	var noted error
 	for _, e := range b.notes {
-		noted = b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key)
+		noted = b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key, string(e.In))
 	}
 	return cmp.Or( // behind the first that fails none does anything
 		noted,

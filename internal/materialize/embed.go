@@ -63,7 +63,7 @@ func (m embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) 
 // carryVectors takes the vectors of the index into the one that is being made. Where the old one can't
 // be read, they are made anew.
 func (m *Materializer) carryVectors(ctx context.Context) error {
-	old, err := db.OpenVectors(ctx, m.path(indexFile))
+	old, err := db.OpenReplaced(ctx, m.path(indexFile))
 	if err != nil {
 		return nil //nolint:nilerr // there is none, or it is why a new one is made
 	}

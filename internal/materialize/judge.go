@@ -16,7 +16,8 @@ import (
 // most so many commits, the latest of each ledger first; the rest is left to the next time.
 func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 	index := embeddable{m}
-	known, missing := map[string]db.SignatureRow{}, 0
+	var known []db.SignatureRow
+	missing := 0
 	err := index.Read(ctx, func(q db.Querier) (err error) {
 		if missing, err = db.Unjudged(ctx, q, keys); err == nil && missing > 0 {
 			known, err = db.Signatures(ctx, q, keys)
@@ -30,10 +31,11 @@ func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 	if err != nil {
 		return err
 	}
+	before := verdictsOf(known)
 	rows := map[[2]string]db.SignatureRow{}
 	for _, h := range heads {
 		judged, err := ledger.Judge(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-			said := toldBefore(known, ids)
+			said := before.of(ids)
 			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
 			ids = ids[max(0, len(ids)-most):]
 			most -= len(ids)
@@ -52,8 +54,45 @@ func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 		}
 	}
 	return index.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return tx.ReplaceSignatures(ctx, keys, slices.Collect(maps.Values(rows)))
+		if err := tx.ReplaceSignatures(ctx, keys, slices.Collect(maps.Values(rows))); err != nil {
+			return err
+		}
+		return m.judgePurges(ctx, tx)
 	})
+}
+
+// signatures is what the index knows of signatures, for one that is made anew: git takes long for many. Where it can't be read, they are judged anew.
+func (m *Materializer) signatures(ctx context.Context) (keys string, all []db.SignatureRow) {
+	old, err := db.OpenReplaced(ctx, m.path(indexFile))
+	if err != nil {
+		return "", nil // there is none, or it is why a new one is made
+	}
+	defer func() { _ = old.Close() }() // it was only read
+	if keys, err = old.SigningKeys(ctx); err == nil {
+		all, err = db.Signatures(ctx, old, keys)
+	}
+	if err != nil {
+		return "", nil // the same
+	}
+	return keys, all
+}
+
+// judgePurges takes back what marks of others did, as far as signatures tell, and has those count that do.
+func (m *Materializer) judgePurges(ctx context.Context, tx *db.Tx) error {
+	at, err := readCursor(ctx, tx)
+	if err != nil {
+		return err
+	}
+	said, err := readClaims(ctx, tx, nil)
+	if err != nil {
+		return err
+	}
+	s := m.storeIn(nil)
+	s.claims = newClaims(said, at)
+	if err := s.loadPurged(ctx, tx); err != nil {
+		return err
+	}
+	return s.updatePurged(ctx, tx, at)
 }
 
 // ForeignCommit is a commit in one's own ledger that is not one's own, as far as signatures say.
@@ -88,12 +127,13 @@ func (m *Materializer) Foreign(ctx context.Context, ref, keys string) (out []For
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
+	before := verdictsOf(known)
 	for _, h := range heads {
 		if h.Ref != ref {
 			continue
 		}
 		judged, err := ledger.Judge(ctx, m.Repo, h, func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-			return toldBefore(known, ids), nil
+			return before.of(ids), nil
 		})
 		if err != nil {
 			return nil, err
@@ -109,12 +149,23 @@ func (m *Materializer) Foreign(ctx context.Context, ref, keys string) (out []For
 	return out, nil
 }
 
-// toldBefore is what the index knows of signed commits.
-func toldBefore(known map[string]db.SignatureRow, ids []git.OID) map[git.OID]git.Verdict {
+// verdicts are what git said of signed commits.
+type verdicts map[git.OID]git.Verdict
+
+func verdictsOf(rows []db.SignatureRow) verdicts {
+	out := make(verdicts, len(rows))
+	for _, r := range rows {
+		out[git.OID(r.Commit)] = git.Verdict{Letter: r.Letter, Signer: r.Signer}
+	}
+	return out
+}
+
+// of is the part of them that is of some commits.
+func (v verdicts) of(ids []git.OID) map[git.OID]git.Verdict {
 	out := map[git.OID]git.Verdict{}
 	for _, id := range ids {
-		if k, ok := known[string(id)]; ok {
-			out[id] = git.Verdict{Letter: k.Letter, Signer: k.Signer}
+		if said, ok := v[id]; ok {
+			out[id] = said
 		}
 	}
 	return out

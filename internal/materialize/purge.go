@@ -18,7 +18,7 @@ import (
 //
 // A purged item is no hit, and no statistic of words counts it; only the semantic model was trained with it. So a restore
 // changes nothing but a list, and scores are what they were, to the bit. The marks that count are those in the ledger of the item's
-// author, and those in one's own (a branch of this clone). Of these the highest `n` wins, except for jumps; at a tie the purge
+// author, and those in one's own (a branch of this clone), unless they are known to be signed by somebody else. Of these the highest `n` wins, except for jumps; at a tie the purge
 // wins (session.Tally). The list is worked out behind each catch-up that finds marks, with the pairs of files that the items are counted in.
 // So the order in which marks and items arrive does not matter.
 
@@ -65,6 +65,10 @@ func (s *store) updatePurged(ctx context.Context, tx *db.Tx, at cursor) error {
 	}
 	var now []string
 	changed := s.grew
+	for id := range s.purged {
+		_, marked := all[id]
+		changed = changed || !marked
+	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		purged := all[id].Purged()
 		changed = changed || purged != s.purged[id]

@@ -41,6 +41,9 @@ type store struct {
 	claims     *claims            // what everything is called
 	rewrote    map[string]bool    // whose ledgers say what became of code commits
 	code       []string           // code commits of checkpoints
+
+	signingKeys string            // with which …
+	signatures  []db.SignatureRow // … an index that this one replaces judged these; "" for none
 }
 
 type turnCount struct {
@@ -238,6 +241,11 @@ func (s *store) begin(ctx context.Context, tx *db.Tx, p *plan) error {
 		return err
 	}
 	s.fresh = len(p.have) == 0
+	if s.signingKeys != "" {
+		if err := tx.ReplaceSignatures(ctx, s.signingKeys, s.signatures); err != nil {
+			return err
+		}
+	}
 	if s.trained, err = tx.Trained(ctx); err != nil {
 		return err
 	}

@@ -108,7 +108,9 @@ func (m *Materializer) apply(ctx context.Context, p *plan, file string, mode db.
 		return err
 	}
 	s := m.storeIn(d)
-	s.unknown = mode == db.Fresh
+	if s.unknown = mode == db.Fresh; s.unknown && p.effort != everything { // else they are judged anew, too
+		s.signingKeys, s.signatures = m.signatures(ctx)
+	}
 	return errors.Join(s.apply(ctx, p), d.Close())
 }
 
