@@ -2,7 +2,10 @@ package ask
 
 import (
 	"context"
+	"strings"
+	"time"
 
+	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -108,7 +111,14 @@ func NewExchange(members int) *Exchange { return search.NewExchange(members) }
 // EngineVersion is that of the engine for SQL.
 func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }
 
-// OpenExport begins a run that writes Parquet files: see tables.OpenExport.
-func OpenExport(ctx context.Context, dir string, text bool) (*Export, error) {
-	return tables.OpenExport(ctx, dir, text)
+// OpenExport begins a run that writes Parquet files into a folder or a bucket: see tables.OpenExport and bucket.Open.
+func OpenExport(ctx context.Context, to string, text bool, getenv func(string) string, now func() time.Time) (*Export, error) {
+	if !strings.HasPrefix(to, bucket.Scheme) {
+		return tables.OpenExport(ctx, to, text)
+	}
+	b, err := bucket.Open(to, getenv, now)
+	if err != nil {
+		return nil, err
+	}
+	return tables.OpenExportTo(ctx, b, text)
 }

@@ -36,7 +36,7 @@ type exportOptions struct {
 func newExportCmd(app *App) *cobra.Command {
 	c := &exportOptions{}
 	cmd := &cobra.Command{
-		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --parquet DIR [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
+		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --parquet DIR|s3://BUCKET/FOLDER [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
 		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
@@ -48,7 +48,8 @@ RANGE, or "git-ai-notes" (Git AI 3.0.0), the note of each. RANGE is a commit or 
 have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay.
 
 With --parquet it writes tables for other engines into DIR: Parquet files by table, repository and month, and manifest.json with a sum of each. A
-later run writes only what is new or changed, and removes what was purged or scrubbed. docs/engines/README.md has the tables, and statements for DuckDB,
+later run writes only what is new or changed, and removes what was purged or scrubbed. A bucket's key is read from AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, its server from AWS_REGION or AWS_ENDPOINT_URL. docs/engines/README.md has the tables, and statements for DuckDB,
 ClickHouse and Spark. Private sessions and records stay out.
 
   git rekal export > backup.jsonl
@@ -61,7 +62,7 @@ ClickHouse and Spark. Private sessions and records stay out.
 	fs.StringVar(&c.format, "format", "", "who wrote which lines, in `FORMAT`: agent-trace or git-ai-notes")
 	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
-	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed")
+	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed, or into s3://BUCKET/FOLDER")
 	fs.BoolVar(&c.noText, "no-text", false, "with --parquet: no prompts, answers, titles, commands and memories")
 	fs.StringVar(&c.mirrors, "bare-mirrors", "", "with --parquet: all mirrors in `DIR`: see \"git rekal help mirror\"")
 	c.group.addFlags(fs)

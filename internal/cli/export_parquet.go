@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -20,8 +21,8 @@ func (c *exportOptions) validateParquet(fs *pflag.FlagSet, args []string) error 
 	switch {
 	case c.parquet == "":
 		return errors.New("--no-text, --bare-mirrors, --group and --all go with --parquet DIR")
-	case strings.Contains(c.parquet, "://"):
-		return errors.New("--parquet writes folders only, as DuckDB is built without httpfs here: export to one, and copy it, for example with \"aws s3 sync\"")
+	case strings.Contains(c.parquet, "://") && !strings.HasPrefix(c.parquet, bucket.Scheme):
+		return errors.New("--parquet writes into a folder, or into s3://BUCKET/FOLDER")
 	case c.dir != "" || c.format != "" || c.mine || c.write:
 		return errors.New("--parquet goes with none of --md, --mine, --format and --write")
 	case c.mirrors != "" && c.group.asked():
@@ -32,7 +33,11 @@ func (c *exportOptions) validateParquet(fs *pflag.FlagSet, args []string) error 
 
 // tables writes what --parquet asks for.
 func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
-	out, err := ask.OpenExport(ctx, app.Path(c.parquet), !c.noText)
+	to := c.parquet
+	if !strings.HasPrefix(to, bucket.Scheme) {
+		to = app.Path(to)
+	}
+	out, err := ask.OpenExport(ctx, to, !c.noText, app.Getenv, app.Now)
 	if err != nil {
 		return err
 	}
@@ -46,7 +51,7 @@ func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
 	if err != nil {
 		return err
 	}
-	written, removed, err := out.Finish()
+	written, removed, err := out.Finish(ctx)
 	if err == nil {
 		app.tell("wrote %s into %s, removed %d", session.Count(written, "file"), c.parquet, removed)
 	}

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // An export is a folder of Parquet files for other engines, one or more for each table, repository and month (UTC) of the rows:
@@ -26,12 +26,10 @@ import (
 //	manifest.json
 //	turns/repository=github.com-acme-shop/month=2026-03/9f2c51aa03b7e4d1.parquet
 //
-// A file is named by its sum and never changed. A run writes new files beside the folder's tables, moves them into place, replaces the
-// manifest, and then removes what the manifest does not list any more.
+// A file is named by its sum and never changed. A run makes new files elsewhere, puts them into place, replaces the manifest, and then removes what
+// the manifest does not list any more. The folder is one here, or one of a bucket (place.go).
 const (
 	manifestName = "manifest.json"
-	newFolder    = "_new" // engines pass over names that begin so
-	exportLock   = ".lock"
 	exportKind   = Kind("parquet 1") // another number has all files written anew, when exportedTables changes
 )
 
@@ -100,43 +98,64 @@ type ExportedFile struct {
 
 // Export is a run that writes into a folder. Close it.
 type Export struct {
-	dir  string
-	held *lock.Lock
+	name    string // as the user gave it
+	to      place
+	scratch string // a folder here
 
 	mu       sync.Mutex // for what follows, and for DuckDB's memory
 	manifest Manifest
-	fresh    []ExportedFile
-	touched  map[string]bool // repositories
+	read     []byte // what the manifest was
+	fresh    []freshFile
+	changed  []string // repositories
+	added    map[string]bool
+}
+
+// freshFile is a file that is to be put into place.
+type freshFile struct {
+	ExportedFile
+	from string
 }
 
 // ErrExport is a folder that can't take this export.
 var ErrExport = errors.New("another folder is needed")
 
-// OpenExport begins a run; the folder is made if needed, for its owner alone. Without text, prompts, answers, titles, commands and memories
-// stay out. The error is an ErrExport where the folder holds something else.
+// OpenExport begins a run into a folder, which is made if needed, for its owner alone. Without text, prompts, answers, titles, commands and
+// memories stay out. The error is an ErrExport where the folder holds something else.
 func OpenExport(ctx context.Context, dir string, text bool) (*Export, error) {
-	e := &Export{dir: dir, touched: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}}}
-	stored, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if err == nil {
-		err = json.Unmarshal(stored, &e.manifest)
+	to, err := openFolder(ctx, dir)
+	if err != nil {
+		return nil, fmt.Errorf("export to %q: %w", dir, err)
+	}
+	return openExport(ctx, dir, to, text)
+}
+
+// OpenExportTo is OpenExport into a bucket, which the run closes.
+func OpenExportTo(ctx context.Context, b *bucket.Bucket, text bool) (*Export, error) {
+	return openExport(ctx, b.String(), &remote{Bucket: b}, text)
+}
+
+func openExport(ctx context.Context, name string, to place, text bool) (e *Export, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("export to %q: %w", name, err), to.close())
+		}
+	}()
+	e = &Export{name: name, to: to, added: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}}}
+	if e.read, err = to.manifest(ctx); err == nil {
+		err = json.Unmarshal(e.read, &e.manifest)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(dir, 0o700)
+		err = nil
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("export to %q: %w", dir, err)
+		return nil, err
 	case e.manifest.Schema != 1:
-		return nil, fmt.Errorf("export to %q: %w: its manifest has schema %d", dir, ErrExport, e.manifest.Schema)
+		return nil, fmt.Errorf("%w: its manifest has schema %d", ErrExport, e.manifest.Schema)
 	case e.manifest.Text != text:
-		return nil, fmt.Errorf("export to %q: %w: what is there was written with another choice of --no-text", dir, ErrExport)
+		return nil, fmt.Errorf("%w: what is there was written with another choice of --no-text", ErrExport)
 	}
-	if e.held, err = lock.Acquire(ctx, filepath.Join(dir, exportLock), lock.ToWrite, patience); err == nil {
-		err = os.RemoveAll(filepath.Join(dir, newFolder)) // of a run that died
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("export to %q: %w", dir, err), e.held.Release())
-	}
-	return e, nil
+	e.scratch, err = to.scratch()
+	return e, err
 }
 
 // Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters, digits, '.', '_' and '-'.
@@ -151,10 +170,10 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB) erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch old, there := e.manifest.Repositories[name]; {
-	case e.touched[name], there && old.Source != source:
+	case e.added[name], there && old.Source != source:
 		return fmt.Errorf("export: %q is %s already: two repositories of one name need two folders", name, old.Source)
 	case old == now:
-		e.touched[name] = true
+		e.added[name] = true
 		return nil
 	}
 	files, made, err := e.write(ctx, name, from)
@@ -162,14 +181,14 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB) erro
 		return fmt.Errorf("export of %s: %w", source, err)
 	}
 	e.fresh = append(e.fresh, made...)
-	e.touched[name], e.manifest.Repositories[name] = true, now
+	e.added[name], e.manifest.Repositories[name], e.changed = true, now, append(e.changed, name)
 	e.manifest.Files = append(slices.DeleteFunc(e.manifest.Files, func(f ExportedFile) bool { return f.Repository == name }), files...)
 	return nil
 }
 
 // write makes the files that a repository lacks, and gives all that it is to have, and those that it made.
-func (e *Export) write(ctx context.Context, name string, from *db.DB) (all, made []ExportedFile, err error) {
-	scratch := filepath.Join(e.dir, newFolder, name)
+func (e *Export) write(ctx context.Context, name string, from *db.DB) (all []ExportedFile, made []freshFile, err error) {
+	scratch := filepath.Join(e.scratch, name)
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +225,10 @@ func (e *Export) write(ctx context.Context, name string, from *db.DB) (all, made
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %s: %w", t.name, err)
 		}
-		all, made = append(all, files...), append(made, files...)
+		made = append(made, files...)
+		for _, f := range files {
+			all = append(all, f.ExportedFile)
+		}
 	}
 	return all, made, nil
 }
@@ -239,7 +261,7 @@ func (d *DB) contents(ctx context.Context, t exportedTable, text bool) (map[stri
 }
 
 // copyMonths writes the files of some months of a table.
-func (e *Export) copyMonths(ctx context.Context, d *DB, t exportedTable, name, scratch string, months []string, contents map[string]string) (files []ExportedFile, err error) {
+func (e *Export) copyMonths(ctx context.Context, d *DB, t exportedTable, name, scratch string, months []string, contents map[string]string) (files []freshFile, err error) {
 	if len(months) == 0 {
 		return nil, nil
 	}
@@ -256,11 +278,10 @@ func (e *Export) copyMonths(ctx context.Context, d *DB, t exportedTable, name, s
 			return nil, err
 		}
 		f.Path = fmt.Sprintf("%s/repository=%s/month=%s/%s.parquet", t.name, name, month, f.SHA256[:16])
-		err = errors.Join(os.Chmod(path, 0o600), os.Rename(path, filepath.Join(scratch, f.SHA256+t.name+month)))
-		if err != nil {
+		if err := os.Chmod(path, 0o600); err != nil {
 			return nil, err
 		}
-		files = append(files, f)
+		files = append(files, freshFile{f, path})
 	}
 	return files, err
 }
@@ -281,60 +302,52 @@ func sumOf(path string) (int64, string, error) {
 }
 
 // Finish publishes what Add wrote, and tells how many files are new and were removed. Where nothing changed it writes nothing.
-func (e *Export) Finish() (written, removed int, err error) {
-	for _, f := range e.fresh {
-		at := filepath.Join(e.dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			return 0, 0, err
-		}
-		if err := os.Rename(filepath.Join(e.dir, newFolder, f.Repository, f.SHA256+f.Table+f.Month), at); err != nil {
-			return 0, 0, fmt.Errorf("export: %w", err)
-		}
-	}
+func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	slices.SortFunc(e.manifest.Files, func(a, b ExportedFile) int { return cmp.Compare(a.Path, b.Path) })
 	text, err := json.MarshalIndent(e.manifest, "", " ")
+	if err != nil || string(text) == string(e.read) {
+		return 0, 0, err
+	}
+	err = eachAtOnce(e.fresh, func(f freshFile) error { return e.to.put(ctx, f) })
+	var old []string
+	if err == nil {
+		old, err = e.unlisted(ctx)
+	}
+	if err == nil {
+		err = e.to.publish(ctx, text)
+	}
+	if err == nil {
+		err = eachAtOnce(old, func(path string) error { return e.to.remove(ctx, path) })
+	}
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("export to %q: %w", e.name, err)
 	}
-	at := filepath.Join(e.dir, manifestName)
-	if old, err := os.ReadFile(at); err == nil && string(old) == string(text) {
-		return 0, 0, nil
-	}
-	if err := os.WriteFile(at+fresh, text, 0o600); err != nil {
-		return 0, 0, err
-	}
-	if err := os.Rename(at+fresh, at); err != nil {
-		return 0, 0, err
-	}
-	removed, err = e.sweep()
-	return len(e.fresh), removed, err
+	return len(e.fresh), len(old), nil
 }
 
-// sweep removes the files of this run's repositories that the manifest does not list, and folders that become empty.
-func (e *Export) sweep() (removed int, err error) {
+// unlisted are the files of repositories that changed which the manifest does not list: what it replaces, and what runs left that died.
+// They are looked for before the manifest is replaced: what another run puts into a bucket after that is its own.
+func (e *Export) unlisted(ctx context.Context) (old []string, err error) {
 	listed := map[string]bool{}
 	for _, f := range e.manifest.Files {
 		listed[f.Path] = true
 	}
+	var folders []string
 	for _, t := range exportedTables {
-		for name := range e.touched {
-			there, _ := filepath.Glob(filepath.Join(escapeGlob(e.dir), t.name, "repository="+name, "month=*", "*.parquet")) // the pattern is right
-			for _, path := range there {
-				if rel, err := filepath.Rel(e.dir, path); err != nil || listed[filepath.ToSlash(rel)] {
-					continue
-				}
-				if err := os.Remove(path); err != nil {
-					return removed, fmt.Errorf("export: %w", err)
-				}
-				removed++
-				_ = os.Remove(filepath.Dir(path)) // stays unless it is empty
-			}
+		for _, name := range e.changed {
+			folders = append(folders, t.name+"/repository="+name+"/")
 		}
 	}
-	return removed, nil
+	var mu sync.Mutex
+	err = eachAtOnce(folders, func(folder string) error {
+		there, err := e.to.list(ctx, folder)
+		mu.Lock()
+		defer mu.Unlock()
+		old = append(old, slices.DeleteFunc(there, func(path string) bool { return listed[path] })...)
+		return err
+	})
+	return old, err
 }
 
 // Close ends a run. What was not published is removed.
-func (e *Export) Close() error {
-	return errors.Join(os.RemoveAll(filepath.Join(e.dir, newFolder)), e.held.Release())
-}
+func (e *Export) Close() error { return errors.Join(os.RemoveAll(e.scratch), e.to.close()) }

@@ -70,7 +70,7 @@ func export(t *testing.T, dir string, from *db.DB) (written, removed int) {
 		t.Fatal(err)
 	}
 	if err = e.Add(context.Background(), "shop", "example.com/shop", from); err == nil {
-		written, removed, err = e.Finish()
+		written, removed, err = e.Finish(t.Context())
 	}
 	if err != nil {
 		t.Error(err)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports the sample of `make demo` with bin/git-rekal, and has three engines answer the statements of docs/engines/README.md from an export
+# Exports the sample of `make demo` with bin/git-rekal into a folder and into a local S3 server, and has three engines answer the statements of docs/engines/README.md from an export
 # of its tables, generated large. SIZE="10 1000" makes it 10 repositories with 1,000 sessions.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -30,6 +30,7 @@ cd "$place/shop"
 	cp -R "$sample/jwt-change/." .
 	git commit -q -a -m 'Read expires_at as UTC'
 	git rekal export --parquet "$place/small"
+	"$place/venv/bin/python" "$here/s3.py" "$place/small"
 )
 # shellcheck disable=SC2086 # two numbers
 "$place/venv/bin/python" -u "$here/engines.py" "$place/small" "$place/large" ${SIZE:-1000 100000}

@@ -1,0 +1,146 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/git-rekal/git-rekal/internal/bucket"
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// place is where an export lies. Paths have slashes.
+type place interface {
+	scratch() (string, error)                                 // a new folder here, for the files of this run
+	manifest(ctx context.Context) ([]byte, error)             // fs.ErrNotExist where there is none
+	publish(ctx context.Context, manifest []byte) error       // replaces it
+	put(ctx context.Context, f freshFile) error               // writes a file whole, or not at all
+	list(ctx context.Context, below string) ([]string, error) // files
+	remove(ctx context.Context, path string) error
+	close() error
+}
+
+// folder is an export in a folder. One run at a time writes there.
+type folder struct {
+	dir  string
+	held *lock.Lock
+}
+
+const (
+	newFolder  = "_new" // engines pass over names that begin so
+	exportLock = ".lock"
+)
+
+func openFolder(ctx context.Context, dir string) (*folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(ctx, filepath.Join(dir, exportLock), lock.ToWrite, patience)
+	return &folder{dir, held}, err
+}
+
+func (f *folder) at(path string) string { return filepath.Join(f.dir, filepath.FromSlash(path)) }
+
+func (f *folder) scratch() (string, error) {
+	dir := f.at(newFolder)
+	err := os.RemoveAll(dir) // of a run that died
+	return dir, errors.Join(err, os.Mkdir(dir, 0o700))
+}
+
+func (f *folder) manifest(context.Context) ([]byte, error) { return os.ReadFile(f.at(manifestName)) }
+
+func (f *folder) publish(_ context.Context, manifest []byte) error {
+	at := f.at(manifestName)
+	if err := os.WriteFile(at+fresh, manifest, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(at+fresh, at)
+}
+
+func (f *folder) put(_ context.Context, file freshFile) error {
+	at := f.at(file.Path)
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(file.from, at)
+}
+
+func (f *folder) list(_ context.Context, below string) (paths []string, err error) {
+	there, err := filepath.Glob(filepath.Join(escapeGlob(f.at(below)), "month=*", "*.parquet"))
+	for _, path := range there {
+		rel, err := filepath.Rel(f.dir, path)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, filepath.ToSlash(rel))
+	}
+	return paths, err
+}
+
+func (f *folder) remove(_ context.Context, path string) error {
+	err := os.Remove(f.at(path))
+	_ = os.Remove(filepath.Dir(f.at(path))) // stays unless it is empty
+	return err
+}
+
+func (f *folder) close() error { return f.held.Release() }
+
+// remote is an export in a bucket. Of runs at the same time, one publishes its manifest, and the others fail.
+type remote struct {
+	*bucket.Bucket
+	tag string
+}
+
+func (r *remote) scratch() (string, error) { return os.MkdirTemp("", "git-rekal-export-*") }
+
+func (r *remote) manifest(ctx context.Context) (text []byte, err error) {
+	text, r.tag, err = r.Get(ctx, manifestName)
+	return text, err
+}
+
+func (r *remote) publish(ctx context.Context, manifest []byte) error {
+	return r.Replace(ctx, manifestName, manifest, r.tag)
+}
+
+func (r *remote) put(ctx context.Context, f freshFile) error {
+	return r.Put(ctx, f.Path, f.from, f.Bytes, f.SHA256)
+}
+
+func (r *remote) list(ctx context.Context, below string) ([]string, error) { return r.List(ctx, below) }
+
+func (r *remote) remove(ctx context.Context, path string) error { return r.Remove(ctx, path) }
+
+func (r *remote) close() error {
+	r.Close()
+	return nil
+}
+
+// atOnce is how many files are written or removed side by side: a bucket answers each after some milliseconds.
+const atOnce = 8
+
+// eachAtOnce does something with all items, some side by side, until it can't be done with one.
+func eachAtOnce[T any](items []T, do func(T) error) error {
+	var wait sync.WaitGroup
+	var failed atomic.Pointer[error]
+	turns := make(chan struct{}, atOnce)
+	for _, item := range items {
+		turns <- struct{}{}
+		if failed.Load() != nil {
+			break
+		}
+		wait.Go(func() {
+			if err := do(item); err != nil {
+				failed.CompareAndSwap(nil, &err)
+			}
+			<-turns
+		})
+	}
+	wait.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
