@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -43,4 +45,33 @@ func share(ctx context.Context, workers, n int, do func(i int) error) error {
 	}
 	all.Wait()
 	return context.Cause(ctx)
+}
+
+// partSize is how much of a text is looked at as one piece of work, in bytes.
+const partSize = 128 << 10
+
+// inParts cuts windows of a text into parts of about partSize, at the end of a line where there is one, and returns in order what look finds in
+// them, on all cores. It fails when ctx ends.
+func inParts(ctx context.Context, t string, windows []window, look func(part window) []span) ([]span, error) {
+	var parts []window
+	for _, w := range windows {
+		for w.hi-w.lo > partSize {
+			cut := runeStart(t, w.lo+partSize)
+			if n := strings.LastIndexByte(t[w.lo:cut], '\n'); n > 0 {
+				cut = w.lo + n + 1
+			}
+			parts = append(parts, window{w.lo, cut})
+			w.lo = cut
+		}
+		parts = append(parts, w)
+	}
+	if len(parts) == 1 {
+		return look(parts[0]), context.Cause(ctx)
+	}
+	found := make([][]span, len(parts))
+	err := share(ctx, min(runtime.GOMAXPROCS(0), len(parts)), len(parts), func(i int) error {
+		found[i] = look(parts[i])
+		return nil
+	})
+	return slices.Concat(found...), err
 }

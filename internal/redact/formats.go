@@ -94,9 +94,9 @@ func inLongRun(t string, i int) bool {
 
 // prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
 // letters, "_" or "-", and what looks drawn by lot. Fewer letters suffice where the prefix ends in a word for keys ("acme_pat_", "lin_api_").
-func (s *scanner) prefixed() {
+func (s *scanner) prefixed(part window) {
 	t := s.t
-	for i := 0; i < len(t); i++ {
+	for i := part.lo; i < part.hi; i++ {
 		if !isLower(t[i]) || i > 0 && (isWordByte(t[i-1]) || strings.IndexByte("-+/=.", t[i-1]) >= 0) {
 			continue
 		}
@@ -233,9 +233,13 @@ func cookies(s *scanner, at window) {
 
 // accounts finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
 // scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
-func (s *scanner) accounts() {
+func (s *scanner) accounts(part window) {
 	const longest = 128
-	for hi := strings.IndexByte(s.t, '@'); hi >= 0 && hi+1 < len(s.t); {
+	for hi := part.lo; hi < part.hi; hi++ {
+		next := strings.IndexByte(s.t[hi:part.hi], '@')
+		if hi += next; next < 0 || hi+1 == len(s.t) {
+			return
+		}
 		lo := hi
 		for lo > 0 && hi-lo < longest && !addressStops[s.t[lo-1]] {
 			lo--
@@ -246,11 +250,6 @@ func (s *scanner) accounts() {
 				s.found(hi-v, hi, "url-password", window{hi, hi + 1})
 			}
 		}
-		next := strings.IndexByte(s.t[hi+1:], '@')
-		if next < 0 {
-			return
-		}
-		hi += 1 + next
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 
 // layer makes another reading of a text: with something undone.
 type layer struct {
-	begins  [256]bool // the bytes with which something to be undone begins
+	signs   string    // the bytes with which something to be undone begins; "": all beyond ASCII
+	begins  [256]bool // signs
 	between bool      // see edits
 	// at is what so many bytes at t[i] stand for; a size of 0 for nothing to be undone. The last edit ended at done.
 	at func(t string, done, i int) (plain string, size int)
@@ -24,6 +25,9 @@ type layer struct {
 // undo returns the reading of t, and the edits that led there; no edits when it says nothing new.
 func (l *layer) undo(t string) (string, edits) {
 	e := edits{between: l.between}
+	if l.signs != "" && !slices.ContainsFunc([]byte(l.signs), func(c byte) bool { return strings.IndexByte(t, c) >= 0 }) {
+		return t, e
+	}
 	var out []byte
 	done := 0
 	for i := 0; i < len(t); {
@@ -48,8 +52,14 @@ func (l *layer) undo(t string) (string, edits) {
 
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
 var layers = func() []*layer { //nolint:gochecknoglobals // read-only
-	escape := &layer{begins: bytesIn("\\&"), at: unescaped}
-	return []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: plainer}, {begins: bytesIn("%"), at: percent}, {begins: bytesIn("\\\n\"'`"), between: true, at: rejoin}}
+	escape := &layer{signs: "\\&", at: unescaped}
+	all := []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: plainer}, {signs: "%", at: percent}, {signs: "\\\n\"'`", between: true, at: rejoin}}
+	for _, l := range all {
+		if l.signs != "" {
+			l.begins = bytesIn(l.signs)
+		}
+	}
+	return all
 }()
 
 // edits say where bytes were taken away: before the byte at[i] of the reading, gone[i] bytes in all up to there.

@@ -16,7 +16,7 @@ func privateKey(s *scanner, at window) {
 	switch before := s.low[line.lo:at.lo]; {
 	case t[at.lo] == 'L': // in base64
 		hi := at.hi
-		for hi < len(t) && inBase64(t[hi]) {
+		for hi < len(t) && hi-at.hi < 4*maxKey && inBase64(t[hi]) {
 			hi++
 		}
 		s.work += hi - at.lo

@@ -104,12 +104,12 @@ func isPath(v string, delimited bool, p profile) bool {
 
 // makeup is the look of letters with other things among them.
 func (p profile) makeup(v string) grade {
-	low, up, digits := strings.ToLower(v), strings.ToUpper(v), p.digits > 0
+	capitals, digits := hasUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.caseChanges; {
-	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), low != v && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), capitals && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
 		return odd
-	case digits, strong, n > 1, n == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && up != v, strings.Count(v, "-") > 2, low != v:
+	case digits, strong, capitals, strings.Count(v, "-") > 2:
 		return marked
 	}
 	return word

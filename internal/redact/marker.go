@@ -25,21 +25,19 @@ var markerForm = lazy.Expr(`\[(?:REDACTED:([a-z0-9-]+)|private|excluded)\]`)
 // markerFor is the marker of a rule.
 func markerFor(rule string) string { return markerStart + rule + markerEnd }
 
-// markers are where a text holds markers of known rules.
-func markers(s string, rules map[string]bool) (out []window) {
-	for i := strings.Index(s, markerStart); i >= 0; {
-		name := i + len(markerStart)
-		end := strings.Index(s[name:min(len(s), name+longestRule)], markerEnd)
-		next := name
-		if end >= 0 && rules[s[name:name+end]] {
-			next = name + end + len(markerEnd)
-			out = append(out, window{i, next})
-		}
-		n := strings.Index(s[next:], markerStart)
+// markers are where a part of a text holds markers of known rules.
+func markers(s string, part window, rules map[string]bool) (out []window) {
+	for i := beforeMarker(s, part.lo); i < part.hi; {
+		n := strings.Index(s[i:part.hi], markerStart)
 		if n < 0 {
-			return out
+			break
 		}
-		i = next + n
+		lo := i + n
+		i = lo + len(markerStart)
+		if end := strings.Index(s[i:min(len(s), i+longestRule)], markerEnd); end >= 0 && rules[s[i:i+end]] {
+			i += end + len(markerEnd)
+			out = append(out, window{lo, i})
+		}
 	}
 	return out
 }

@@ -157,7 +157,7 @@ func (s *scanner) valueEnd(i int, ascii bool) int {
 	if run.lo <= i && i < run.hi { // all that begins within a run ends with it
 		i = run.hi
 	} else {
-		for i < len(t) {
+		for i < s.limit {
 			c := t[i]
 			if c >= utf8.RuneSelf {
 				r, size := utf8.DecodeRuneInString(t[i:])

@@ -82,7 +82,7 @@ func (s *ruleset) load() {
 		for _, w := range s.keywords.words {
 			s.users = append(s.users, users[w])
 		}
-		if s.secrets != nil {
+		if s.known = new(searcher); s.secrets != nil {
 			s.known = newSearcher(slices.DeleteFunc(slices.Clone(s.secrets()), Ordinary), minValue)
 			s.values = bytesOf(s.known.words)
 		}

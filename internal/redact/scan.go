@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // span is the part of a text that a rule found.
@@ -24,6 +26,7 @@ type window struct{ lo, hi int }
 type scanner struct {
 	*ruleset
 	t, low string
+	limit  int // beyond which no value can begin that is named in the part, nor end
 	out    []span
 	wide   map[string]*wide
 	work   int // see ruleset
@@ -46,9 +49,9 @@ type scanner struct {
 func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[string]bool) (*findings, error) {
 	r.rules.load()
 	spans := make([][]span, len(todo))
-	err := each(ctx, todo, func(i int) error {
-		spans[i] = r.rules.scanReadings(ctx, *todo[i].at)
-		return nil
+	err := each(ctx, todo, func(i int) (err error) {
+		spans[i], err = r.rules.scanReadings(ctx, *todo[i].at)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -62,41 +65,51 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 
 // scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants a quote or a word's
 // beginning before a secret does not see it behind \" or \n, as in tool input or output that was quoted into a turn.
-func (s *ruleset) scanReadings(ctx context.Context, t string) []span {
+func (s *ruleset) scanReadings(ctx context.Context, t string) ([]span, error) {
 	var out []span
 	for f := range readings(t, readable) {
-		for _, w := range f.parts() {
-			for _, p := range s.scan(ctx, f.text[w.lo:w.hi]) {
-				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
-				out = append(out, f.outward(p))
-			}
+		low := lower(f.text)
+		found, err := inParts(ctx, f.text, f.parts(), func(part window) []span { return s.scan(f.text, low, part) })
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			out = append(out, f.outward(p))
 		}
 	}
-	out = append(out, s.recognised(t)...)
-	return slices.DeleteFunc(out, func(p span) bool {
+	found, err := s.recognised(ctx, t)
+	return slices.DeleteFunc(append(out, found...), func(p span) bool {
 		return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(t[p.lo:p.hi]) })
-	})
+	}), err
 }
 
 // recognised finds the values that the machine knows to be secret, and those that were found before, however t writes them.
-func (s *ruleset) recognised(t string) (out []span) {
-	if s.known == nil && s.memory == nil {
-		return nil
+func (s *ruleset) recognised(ctx context.Context, t string) (out []span, err error) {
+	if len(s.known.words) == 0 && s.memory == nil {
+		return nil, nil
 	}
 	for r := range readings(t, s.values) {
-		s.known.each(r.text, func(w, at int) {
-			if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
-				out = append(out, r.outward(span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"}))
-			}
+		found, err := inParts(ctx, r.text, []window{{0, len(r.text)}}, func(part window) (found []span) {
+			s.known.each(r.text, part, func(w, at int) {
+				if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
+					found = append(found, span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"})
+				}
+			})
+			return found
 		})
-		if s.memory == nil {
-			continue
+		if err != nil {
+			return nil, err
 		}
-		for _, p := range s.memory.Find(r.text) {
-			out = append(out, r.outward(span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"}))
+		if s.memory != nil {
+			for _, p := range s.memory.Find(r.text) {
+				found = append(found, span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"})
+			}
+		}
+		for _, p := range found {
+			out = append(out, r.outward(p))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // insideNumber reports whether a number of digits alone is part of a longer one.
@@ -104,22 +117,13 @@ func insideNumber(t string, lo, hi int) bool {
 	return strings.Trim(t[lo:hi], digitSet) == "" && (lo > 0 && isDigit(t[lo-1]) || hi < len(t) && isDigit(t[hi]))
 }
 
-// patience is how much is looked at, in bytes, before a scanner asks whether its time is over: a hook's may be within one long text.
-const patience = 1 << 20
-
-// scan returns what the rules find in t, as far as it comes before ctx ends. Each looks at its keywords, and at most a fixed number of bytes
-// around them.
-func (s *ruleset) scan(ctx context.Context, t string) []span {
-	c := &scanner{ruleset: s, t: t, low: lower(t), work: len(t), done: map[int]int{}, wide: map[string]*wide{}, nextValue: -1, nextDefault: -1}
-	inside := markers(t, s.ids)
-	asked, ended := c.work, false
-	s.keywords.each(c.low, func(w, at int) {
-		if c.work-asked > patience {
-			asked, ended = c.work, ctx.Err() != nil
-		}
-		if ended {
-			return
-		}
+// scan returns what the rules find in a part of t, of which low has small letters. Each looks at its keywords, and at most a fixed number of
+// bytes around them, which may lie outside the part.
+func (s *ruleset) scan(t, low string, part window) []span {
+	const reach = 8*maxReach + longestValue + 1
+	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*wide{}, nextValue: -1, nextDefault: -1}
+	inside := markers(t, part, s.ids)
+	s.keywords.each(low, part, func(w, at int) {
 		for len(inside) > 0 && inside[0].hi <= at {
 			inside = inside[1:]
 		}
@@ -139,8 +143,8 @@ func (s *ruleset) scan(ctx context.Context, t string) []span {
 			c.wide[rule].look(runeStart(t, w.lo), runeStart(t, w.hi))
 		}
 	}
-	c.prefixed()
-	c.accounts()
+	c.prefixed(part)
+	c.accounts(part)
 	s.work.Add(int64(c.work))
 	return c.out
 }
@@ -260,17 +264,12 @@ func sumAt(t string, i int) bool {
 		i += n + 1
 	}
 	before := strings.TrimRight(t[max(0, i-16):i], " `\"'\\")
-	if before == "" || strings.IndexByte(":=-", before[len(before)-1]) < 0 {
-		return false
-	}
-	before = lower(before[:len(before)-1])
-	for _, kind := range []string{"h1", "md5", "sha1", "sha256", "sha384", "sha512"} {
-		if strings.HasSuffix(before, kind) {
-			return true
-		}
-	}
-	return false
+	n := len(before) - 1
+	return n > 0 && strings.IndexByte(":=-", before[n]) >= 0 && isDigit(before[n-1]) && sumName.MatchString(before[:n])
 }
+
+// sumName ends in the name of a kind of sum.
+var sumName = lazy.Expr(`(?i)(?:h1|md5|sha(?:1|256|384|512))$`)
 
 // inBlob reports whether a keyword stands by chance in what base64 made of something: in a run of 100
 // letters and more.

@@ -55,13 +55,16 @@ func newSearcher(words []string, size int) *searcher {
 	return s
 }
 
-// each calls found with the index of every word in t, and where it begins; at each place the longest word first.
-func (s *searcher) each(t string, found func(word, at int)) {
-	if s == nil || len(s.words) == 0 {
+// each calls found with the index of every word that begins in a part of t, and where it begins; at each place the longest word first.
+func (s *searcher) each(t string, part window, found func(word, at int)) {
+	last := min(part.hi, len(t)-s.size+1)
+	if len(s.words) == 0 || part.lo >= last {
 		return
 	}
-	for i := 0; i+s.size <= len(t); i++ {
-		head := headOf(t[i:], s.size)
+	top := 8 * (s.size - 1)
+	head := headOf(t[part.lo:], s.size) << 8
+	for i := part.lo; i < last; i++ {
+		head = head>>8 | uint64(t[i+s.size-1])<<top
 		hash := s.hashOf(head)
 		if s.some[hash/64]>>(hash%64)&1 == 0 {
 			continue

@@ -122,43 +122,51 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	}
 	return each(ctx, all, func(i int) error {
 		t := all[i]
-		inside := markers(*t.at, f.rules.ids)
+		inside := markers(*t.at, window{0, len(*t.at)}, f.rules.ids)
 		spans := joined(f.spans[t], inside)
-		if more := f.elsewhere(t, spans); len(more) > 0 {
+		more, err := f.elsewhere(ctx, t, spans)
+		if len(more) > 0 {
 			spans = joined(append(more, spans...), inside)
 		}
 		if t.changed = len(spans) > 0; t.changed {
 			t.mask(spans)
 		}
-		return nil
+		return err
 	})
 }
 
 // elsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of a title also the
 // beginning of one.
-func (f *findings) elsewhere(t *text, found []span) (out []span) {
+func (f *findings) elsewhere(ctx context.Context, t *text, found []span) (out []span, err error) {
 	if len(f.everywhere.words) == 0 {
-		return nil
+		return nil, nil
 	}
 	for r := range readings(*t.at, f.bytes) {
-		next := 0 // of found
-		f.everywhere.each(r.text, func(w, at int) {
-			p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
-			for next > 0 && found[next-1].hi > p.lo {
-				next--
-			}
-			for next < len(found) && found[next].hi < p.hi {
-				next++
-			}
-			if next == len(found) || p.lo < found[next].lo || found[next].rule != p.rule {
-				out = append(out, p)
-			}
+		all, err := inParts(ctx, r.text, []window{{0, len(r.text)}}, func(part window) (more []span) {
+			next := 0 // of found
+			f.everywhere.each(r.text, part, func(w, at int) {
+				p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
+				for next > 0 && found[next-1].hi > p.lo {
+					next--
+				}
+				for next < len(found) && found[next].hi < p.hi {
+					next++
+				}
+				if next == len(found) || p.lo < found[next].lo || found[next].rule != p.rule {
+					more = append(more, p)
+				}
+			})
+			return more
 		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, all...)
 	}
 	if t.title {
 		out = append(out, tail(*t.at, f.everywhere.words, f.ruleOf)...)
 	}
-	return out
+	return out, nil
 }
 
 // tail finds the beginning of a value at the end of a title.

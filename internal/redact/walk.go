@@ -364,7 +364,7 @@ func (w *walk) valueOfPair() (lo, hi int) {
 // last, so i must grow from call to call.
 func (s *scanner) indexFrom(word string, cached *int, i int) int {
 	if *cached < i {
-		n := strings.Index(s.low[i:], word)
+		n := strings.Index(s.low[i:max(i, s.limit)], word)
 		if *cached = len(s.low); n >= 0 {
 			*cached = i + n
 		}

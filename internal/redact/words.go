@@ -46,12 +46,11 @@ var (
 // isCommonFormat reports whether v is an e-mail address, a version, a number with points, a date, a host or its port, a colour, or a name with a
 // date ("backup-2026-12-31").
 func isCommonFormat(v string) bool {
-	const signs = ".:@#/"
 	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
 		return false
 	}
-	datedName := isLower(v[0]) && len(v) > len("-20261231") && isDigit(v[len(v)-1]) && isDigit(v[len(v)-2])
-	return (isDigit(v[0]) || v[0] == 'v' || datedName || strings.ContainsAny(v, signs)) && commonFormats.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
+	last := v[len(v)-1]
+	return (strings.ContainsAny(v, ".:@#/,") || isDigit(last) && strings.ContainsAny(v, "-_")) && commonFormats.MatchString(v) || len(v) > 2 && isDigit(v[0]) && (v[1] == 'x' || v[1] == 'X' || strings.IndexByte("uUlLs", last) >= 0) && numberForms.MatchString(v)
 }
 
 var (
@@ -66,7 +65,7 @@ func placeholder(v string) bool {
 	}
 	low := lower(v)
 	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.Trim(low, "x*.-_ ") == ""
-	placeholderParts().each(low, func(int, int) { sample = true })
+	placeholderParts().each(low, window{0, len(low)}, func(int, int) { sample = true })
 	return sample
 }
 
