@@ -21,10 +21,10 @@ for target in $(.ci/fuzz.sh list); do
 		fail "${target%:*}: ${target##*:} has no seeds in $seeds"
 done
 for module in $(sed -n '/^require/,/^)/{/indirect/d;s/^\(require\)\{0,1\}[	 (]*\([^ ]*\..*\) v.*/\2/p;}' go.mod); do
-	grep -q "^| .$module. | ..* | ..* |$" docs/release.md ||
+	grep -q "^.$module. | ..* | ..*$" docs/release.md ||
 		fail "$module: no reason or no licence in docs/release.md"
 done
-for module in $(sed -n 's/^| .\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' docs/release.md); do
+for module in $(sed -n 's/^.\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' docs/release.md); do
 	grep -q "^	$module v[^/]*\$" go.mod || fail "$module: in docs/release.md, and not in go.mod"
 done
 exit $failed
