@@ -99,7 +99,8 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	}
 	taken, err := author.Ledger.Adopt(ctx, remote) // also of what was fetched before
 	for _, refused := range taken.Refused {
-		if over := (*ledger.BoundsError)(nil); !errors.As(refused, &over) || !over.Own { // what push says, too
+		over, foreign := (*ledger.BoundsError)(nil), (*ledger.ForeignError)(nil)
+		if own := errors.As(refused, &over) && over.Own || errors.As(refused, &foreign) && foreign.Own; !own { // else push says it, too
 			app.say(explain(refused))
 		}
 	}

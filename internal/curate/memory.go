@@ -150,6 +150,11 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err := write(ctx, marks); err != nil {
 		return Marked{}, err
 	}
+	if tip, err := a.Ledger.Tip(); err == nil { // else the index tells
+		if err := a.Ledger.CheckKey(ctx, tip); err != nil {
+			w.Warn(fmt.Errorf("%s, but not for long: %w", done, err))
+		}
+	}
 	if err := w.KeepUp(ctx, nil); err != nil {
 		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", done, err))
 	}

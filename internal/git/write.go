@@ -74,6 +74,28 @@ type Draft struct {
 	Message string
 	Author  Signature // also the committer
 	Signed  bool      // to be signed, where SignWith named a way
+
+	StandIns map[OID]OID // commits that are taken where the draft is the same but for a signature, by what Unsigned calls them
+}
+
+// Signs reports whether SignWith named a way.
+func (r *Repo) Signs() bool { return r.sign != nil }
+
+// Unsigned is what a commit would be called without its signature.
+func (r *Repo) Unsigned(id OID) (OID, error) {
+	raw, err := r.read(id, kindCommit)
+	if err != nil {
+		return "", err
+	}
+	head, message, _ := strings.Cut(string(raw), "\n\n")
+	var without strings.Builder
+	skip := false
+	for line := range strings.Lines(head + "\n") {
+		if skip = strings.HasPrefix(line, "gpgsig") || skip && strings.HasPrefix(line, " "); !skip {
+			without.WriteString(line)
+		}
+	}
+	return r.hash.oid(kindCommit, []byte(without.String()+"\n"+message)), nil
 }
 
 // SignWith has drafts signed that ask for it. A commit that can't be signed is written without.
@@ -119,6 +141,11 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 		text += fmt.Sprintf("parent %s\n", p)
 	}
 	text += "author " + by + "\ncommitter " + by + "\n"
+	if len(d.StandIns) > 0 {
+		if id, ok := d.StandIns[r.hash.oid(kindCommit, []byte(text+"\n"+d.Message))]; ok {
+			return id, nil
+		}
+	}
 	if d.Signed && r.sign != nil {
 		if signature, err := r.sign(r.ctx, []byte(text+"\n"+d.Message)); err == nil {
 			text += r.hash.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n"

@@ -41,7 +41,7 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 	}
 	for _, ref := range copies {
 		if strings.HasPrefix(ref, remotePrefix) {
-			if _, _, err := takeIn(ctx, l.repo, ref, tip, anyChange); err != nil {
+			if _, _, err := takeIn(ctx, l.repo, owner{l.who.Email, true}, ref, tip, anyChange); err != nil {
 				return Leftovers{}, err
 			}
 		}

@@ -68,12 +68,12 @@ func (r removals) add(one session.Removal) {
 	}
 }
 
-// applyTo is a tip's history without what was taken out. It is the tip itself where that holds none of it.
-func (r removals) applyTo(ctx context.Context, repo *git.Repo, tip git.OID) (git.OID, error) {
+// applyTo is a tip's history without what was taken out. It is the tip itself where that holds none of it. Of w it takes what concerns signatures.
+func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID, error) {
 	if len(r.items)+len(r.entries)+len(r.segments) == 0 {
 		return tip, nil
 	}
-	w := rewriter{repo: repo}
+	repo := w.repo
 	w.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
 		if len(c.Segments) == 0 {
 			return nil, false, nil

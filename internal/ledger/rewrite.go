@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -15,9 +16,11 @@ var ErrCut = errors.New("a part of its history is not in this clone")
 
 // rewriter writes the history of a ledger anew, with other segments in the place of some. A commit that holds none of these, and whose
 // parents don't, stays what it is. What a rewriter makes depends on nothing else: two machines that take the same out of the same history
-// write the same commits.
+// write the same commits, but for signatures. So where another tip has such a commit, it is taken.
 type rewriter struct {
-	repo *git.Repo
+	repo   *git.Repo
+	author string  // whose commits are signed again, where they were; "" for nobody's
+	beside git.OID // the other tip; "" for none
 	// replace tells what stands in the place of an entry's segments: nothing where it is dropped. The subject of its commit is the entry's,
 	// which replace may change. changed is false where all stays.
 	replace func(c Commit, e *session.Entry) (now []Segment, changed bool, err error)
@@ -26,18 +29,24 @@ type rewriter struct {
 	instead  map[string][]Segment        // by the path of a segment
 	subjects map[git.OID]string          // of commits that get another one
 	now      map[git.OID]git.OID         // what became of the commits that were rewritten
+	sign     map[git.OID]bool            // commits to be signed again
+	standIns map[git.OID]git.OID         // see git.Draft
+	changed  map[git.OID]bool            // commits of which an entry is replaced
 	held     map[git.OID]map[string]bool // which of the replaced paths each commit holds
 }
 
 // rewriteHistory rewrites what leads to a tip, and returns what the tip has become.
 func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, error) {
 	w.trees, w.instead, w.subjects = w.repo.Trees(treeBytes), map[string][]Segment{}, map[git.OID]string{}
-	w.now, w.held = map[git.OID]git.OID{}, map[git.OID]map[string]bool{}
+	w.now, w.held, w.changed = map[git.OID]git.OID{}, map[git.OID]map[string]bool{}, map[git.OID]bool{}
 	if err := allEntries(ctx, w.repo, tip, w.entry); err != nil {
 		return "", err
 	}
 	if len(w.instead) == 0 {
 		return tip, nil
+	}
+	if err := w.signatures(ctx, tip); err != nil {
+		return "", fmt.Errorf("ledger: rewrite: %w", err)
 	}
 	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, nil) {
 		if err == nil {
@@ -48,6 +57,44 @@ func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, er
 		}
 	}
 	return w.became(tip), nil
+}
+
+// signatures finds out which commits are signed again, and which stand in for others. What somebody else signed gets no signature of the author's.
+func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
+	w.sign, w.standIns = map[git.OID]bool{}, map[git.OID]git.OID{}
+	if w.beside != "" {
+		for c, err := range w.repo.Walk(ctx, []git.OID{w.beside}, []git.OID{tip}) {
+			if err != nil {
+				return err
+			}
+			if !c.Signed {
+				continue
+			}
+			unsigned, err := w.repo.Unsigned(c.OID)
+			if err != nil {
+				return err
+			}
+			w.standIns[unsigned] = c.OID
+		}
+	}
+	if w.author == "" || !w.repo.Signs() {
+		return nil
+	}
+	var signed []git.OID
+	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, nil) {
+		if err != nil {
+			return err
+		}
+		w.changed[c.OID] = w.changed[c.OID] || slices.ContainsFunc(c.Parents, func(p git.OID) bool { return w.changed[p] })
+		if c.Signed && w.changed[c.OID] {
+			signed = append(signed, c.OID)
+		}
+	}
+	said, err := w.repo.Verdicts(ctx, signed)
+	for _, id := range signed {
+		w.sign[id] = !judge(said[id], w.author).isSomebodyElses()
+	}
+	return err
 }
 
 // entry asks what stands in the place of one entry.
@@ -64,7 +111,7 @@ func (w *rewriter) entry(c Commit, e session.Entry) error {
 	for _, s := range c.Segments {
 		w.instead[s.Path] = nil
 	}
-	w.instead[c.Segments[0].Path] = now
+	w.instead[c.Segments[0].Path], w.changed[c.In] = now, true
 	if e.Subject != subject {
 		w.subjects[c.OID] = e.Subject
 	}
@@ -84,7 +131,7 @@ func (w *rewriter) commit(c git.Commit) error {
 		return err
 	}
 	w.held[c.OID] = held
-	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer, Signed: c.Signed}
+	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer, Signed: w.sign[c.OID], StandIns: w.standIns}
 	for path := range held {
 		for _, s := range w.instead[path] {
 			d.Blobs[s.Path] = s.Blob

@@ -120,7 +120,7 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 			return Scrubbed{}, err
 		}
 	}
-	rewrite := rewriter{repo: l.repo}
+	rewrite := rewriter{repo: l.repo, author: l.who.Email}
 	rewrite.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
 		if s.Retell != nil {
 			return w.redactAgain(ctx, &rewrite, c, e)
@@ -145,7 +145,10 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if next == tip {
 		return w.out, nil
 	}
-	if next, err = w.appendRecords(ctx, next); err != nil {
+	if next, err = w.appendRecords(ctx, next); err == nil {
+		err = l.CheckKey(ctx, next)
+	}
+	if err != nil {
 		return Scrubbed{}, err
 	}
 	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: scrub"); err != nil {
@@ -310,7 +313,7 @@ func (w *scrubber) findHolders(ctx context.Context) error {
 		if _, err := w.repo.Commit(id); errors.Is(err, git.ErrNotFound) {
 			continue
 		}
-		clean, err := gone.applyTo(ctx, w.repo, id)
+		clean, err := gone.applyTo(ctx, rewriter{repo: w.repo}, id)
 		holds := clean != id || errors.Is(err, ErrCut) || errors.As(err, new(*LaterError))
 		switch {
 		case errors.Is(err, ErrFormat), errors.Is(err, git.ErrMalformed): // no ledger

@@ -229,7 +229,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change)
 				continue
 			}
 		}
-		was, tip, err := takeIn(ctx, l.repo, to, there, allowed)
+		was, tip, err := takeIn(ctx, l.repo, owner{shownAddress(name), own}, to, there, allowed)
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
@@ -291,7 +291,7 @@ func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, no
 }
 
 // takeIn moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
-func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
+func takeIn(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
@@ -309,7 +309,7 @@ func takeIn(ctx context.Context, repo *git.Repo, ref string, tip git.OID, allowe
 		}
 		next := tip
 		if held != "" {
-			if next, err = merge(ctx, repo, held, tip); err != nil || next == held {
+			if next, err = merge(ctx, repo, of, held, tip); err != nil || next == held {
 				return held, next, err
 			}
 			if behind, err := repo.IsAncestor(held, next); allowed == onlyAdds && (err != nil || !behind) {
@@ -403,7 +403,7 @@ func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) 
 	if _, err := l.repo.Commit(old); err != nil {
 		return false, nil //nolint:nilerr // what is not here was scrubbed by nobody; the push tells more
 	}
-	both, err := merge(ctx, l.repo, old, tip)
+	both, err := merge(ctx, l.repo, owner{l.who.Email, true}, old, tip)
 	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,19 @@ func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
 	return 0, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
 }
 
+// CheckKey returns an error where git knows a commit of one's own ledger to be signed by somebody else: what it takes away, others don't.
+func (l *Ledger) CheckKey(ctx context.Context, id git.OID) error {
+	c, err := l.repo.Commit(id)
+	if err != nil || !c.Signed {
+		return err
+	}
+	said, err := l.repo.Verdicts(ctx, []git.OID{c.OID})
+	if j := judge(said[c.OID], l.who.Email); err == nil && j.isSomebodyElses() {
+		err = fmt.Errorf("ledger: git knows your key as that of %s, not of %s, so nobody would follow", cmp.Or(j.Signer, "nobody any more"), l.who.Email)
+	}
+	return err
+}
+
 // Judgement is what a signature is worth, and what git said of it.
 type Judgement struct {
 	git.Verdict
@@ -104,7 +118,7 @@ func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Cont
 				s.Letter = "E"
 			}
 		}
-		j := Judgement{s, trust(s, head.Email)}
+		j := judge(s, head.Email)
 		cover, ok := covered[c.OID]
 		if j.Trust == session.Unsigned && ok {
 			j = Judgement{cover, session.Verified}
@@ -119,6 +133,13 @@ func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Cont
 		}
 	}
 	return out, nil
+}
+
+func judge(s git.Verdict, author string) Judgement { return Judgement{s, trust(s, author)} }
+
+// isSomebodyElses reports whether something is known not to be the author's.
+func (j Judgement) isSomebodyElses() bool {
+	return j.Trust == session.Bad || j.Trust == session.Signed && j.Letter == "G"
 }
 
 func trust(s git.Verdict, author string) session.Trust {
@@ -160,7 +181,7 @@ func Foreign(ctx context.Context, repo *git.Repo, head Head, judged map[git.OID]
 		if err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)
 		}
-		if j := judged[c.OID]; j.Trust == session.Bad || j.Trust == session.Signed && (known || j.Letter == "G") {
+		if j := judged[c.OID]; j.isSomebodyElses() || known && j.Trust == session.Signed {
 			out = append(out, c.OID)
 		}
 	}
