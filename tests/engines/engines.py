@@ -1,4 +1,4 @@
-"""Has DuckDB, ClickHouse and Spark answer the statements of docs/engines/README.md from one export, and compares the answers.
+"""Has DuckDB, ClickHouse and Spark answer docs/engines/statements.sql from one export, and compares the answers.
 
     engines.py EXPORT FOLDER [REPOSITORIES [SESSIONS]]
 
@@ -50,15 +50,9 @@ def generate(export, folder, repositories, sessions):
 
 
 def statements():
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/engines/README.md")
-    text = open(page).read().split("## Five statements")[1].split("\n## ")[0]
-    found, lines = [], []
-    for line in text.split("\n"):
-        if line.startswith("    "):
-            lines.append(line.strip())
-        elif lines:
-            found.append(" ".join(lines))
-            lines = []
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/engines/statements.sql")
+    text = " ".join(line.strip() for line in open(path) if not line.startswith("--"))
+    found = [statement.strip() for statement in text.split(";") if statement.strip()]
     assert len(found) == 5, found
     return found
 

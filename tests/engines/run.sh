@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports the sample of `make demo` with bin/git-rekal into a folder and into a local S3 server, and has three engines answer the statements of docs/engines/README.md from an export
+# Exports the sample of `make demo` with bin/git-rekal into a folder and into a local S3 server, and has three engines answer docs/engines/statements.sql from an export
 # of its tables, generated large. SIZE="10 1000" makes it 10 repositories with 1,000 sessions.
 set -eu
 cd "$(dirname "$0")/../.."
