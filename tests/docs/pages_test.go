@@ -89,3 +89,20 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// TestSize: what a newcomer has to read stays what one person reads. Notes of measurements, in docs/lab, are not counted.
+func TestSize(t *testing.T) {
+	words, count := 0, 0
+	for _, page := range pages(t) {
+		n := len(strings.Fields(read(t, page)))
+		if page == "README.md" && n > 900 {
+			t.Errorf("%s has %d words, more than 900", page, n)
+		}
+		if page == "README.md" || filepath.Dir(page) == "docs" {
+			words, count = words+n, count+1
+		}
+	}
+	if words > 20_000 || count > 14 {
+		t.Errorf("%d pages have %d words: at most 14 and 20,000", count, words)
+	}
+}
