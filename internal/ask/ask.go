@@ -107,7 +107,7 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 	if q.Names != nil {
 		return m.named(ctx, q, out)
 	}
-	out.Recall, err = m.withRecords(ctx, q.Request)
+	out.Recall, err = m.recallWithRecords(ctx, q.Request)
 	return err
 }
 
@@ -182,7 +182,7 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 		i := slices.IndexFunc(v.All, func(r records.Record) bool { return r.ID == n })
 		err := fmt.Errorf("%d: %w", n, records.ErrNone)
 		if i >= 0 {
-			err = hiddenRecord(v.All[i], purgedSessions)
+			err = purgedError(v.All[i], purgedSessions)
 		}
 		if err == nil || i >= 0 && purged {
 			shown = append(shown, n)

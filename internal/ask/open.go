@@ -22,9 +22,9 @@ import (
 type Moment struct {
 	Past
 	*materialize.Reader
-	w       *workspace.Workspace
-	records *records.View // nil where they are not asked for, or can't be read
-	failed  error         // why they can't be read
+	w          *workspace.Workspace
+	records    *records.View // nil where they are not asked for, or can't be read
+	recordsErr error         // why records can't be read
 }
 
 // Opening says what is opened.
@@ -57,7 +57,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if o.Records && past.Text == "" {
 		_, _ = w.Settings() // they are read from the repository, which belongs to one goroutine
 		beside.Go(func() {
-			out.records, out.failed = openRecords(ctx, w, func(err error) { warnings = append(warnings, err) })
+			out.records, out.recordsErr = openRecords(ctx, w, func(err error) { warnings = append(warnings, err) })
 		})
 	}
 	out.Reader, err = past.Tables.Open(ctx)

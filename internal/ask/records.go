@@ -19,31 +19,31 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// withRecords answers a request, with the records that fit it. Where they can't be read, and not they alone were asked for, that is told, and
-// the answer is the one without them.
-func (m *Moment) withRecords(ctx context.Context, req recall.Request) (answer result.Recall, err error) {
+// recallWithRecords answers a request, with the records (what commands printed) that fit it. If records can't be read, it warns and answers without
+// them, unless the request asks for records alone.
+func (m *Moment) recallWithRecords(ctx context.Context, req recall.Request) (answer result.Recall, err error) {
 	answer, err = recall.Recall(ctx, m.DB, m.w.Repo, req)
 	if err != nil || !mayHaveRecords(req) {
 		return answer, err
 	}
-	failed := m.failed
-	if failed == nil && m.records != nil && len(m.records.All) > 0 {
-		failed = m.addRecords(ctx, req, &answer)
+	recordsErr := m.recordsErr
+	if recordsErr == nil && m.records != nil && len(m.records.All) > 0 {
+		recordsErr = m.addRecords(ctx, req, &answer)
 	}
-	if failed == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
-		return answer, failed
+	if recordsErr == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
+		return answer, recordsErr
 	}
-	m.w.Warn(failed)
+	m.w.Warn(recordsErr)
 	return answer, nil
 }
 
-// mayHaveRecords reports whether records can be in an answer. A past moment has none, and neither has what is asked of commits, people
-// or agents.
+// mayHaveRecords reports whether records can be in the answer to a request. A past moment has no records, and a question about commits, people or
+// agents never finds one.
 func mayHaveRecords(req recall.Request) bool {
-	only := req.Kind == recall.KindRecord
+	onlyRecords := req.Kind == recall.KindRecord
 	switch {
-	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
-		!only && req.Query == "" && req.Purged != db.Only:
+	case req.Kind != "" && !onlyRecords, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
+		!onlyRecords && req.Query == "" && req.Purged != db.Only:
 		return false
 	}
 	return true
@@ -59,8 +59,8 @@ func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *res
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	if sessionsTouch := len(answer.Filters.Files) > 0; len(req.Files) > 0 && found.Touched != sessionsTouch {
-		if found.Touched { // only what touches them
+	if sessionsTouchFiles := len(answer.Filters.Files) > 0; len(req.Files) > 0 && found.TouchFiles != sessionsTouchFiles {
+		if found.TouchFiles { // only records touch the files that the question names, so the sessions found don't answer it
 			answer.Results, answer.More, answer.Total, answer.Filters.Files = nil, nil, 0, req.Files
 		} else {
 			found = records.Answer{}
@@ -73,7 +73,7 @@ func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *res
 	return nil
 }
 
-// recordQuestion is what a request asks of records, with the time that was read of it.
+// recordQuestion makes a question for records of a request, with the time span that recall has read in its words.
 func recordQuestion(req recall.Request, answer *result.Recall) records.Question {
 	q := records.Question{
 		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
@@ -84,7 +84,7 @@ func recordQuestion(req recall.Request, answer *result.Recall) records.Question 
 	}
 	q.Latest = question.Read(req.Query, question.Clock{Now: req.Now}).Latest
 	if req.File != "" {
-		q.File, _ = regexp.Compile(req.File) // what is none was refused, or names a path as it stands
+		q.File, _ = regexp.Compile(req.File) // if it is no regular expression, it is a path
 		if q.File == nil {
 			q.File = regexp.MustCompile(regexp.QuoteMeta(req.File))
 		}
@@ -93,30 +93,30 @@ func recordQuestion(req recall.Request, answer *result.Recall) records.Question 
 }
 
 func timeOf(text string) time.Time {
-	t, _ := time.Parse(time.RFC3339, text) // "" is an open side
+	t, _ := time.Parse(time.RFC3339, text) // "": the span has no such end
 	return t
 }
 
-// Record finds a record by its number. It returns a PurgedError for one that is hidden, and for one of a purged session.
+// Record finds a record by its number. It returns a recall.PurgedError if the record or its session is purged.
 func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id int) (records.Record, error) {
-	v, err := store.Open(ctx)
+	view, err := store.Open(ctx)
 	if err != nil {
 		return records.Record{}, err
 	}
-	r, err := v.Find(ctx, id)
-	if err = errors.Join(err, v.Close()); err != nil || r.From == nil || w.Ready() != nil { // nobody has purged a session
-		return r, cmp.Or(err, hiddenRecord(r, nil))
+	r, err := view.Find(ctx, id)
+	if err = errors.Join(err, view.Close()); err != nil || r.From == nil || w.Ready() != nil { // without an index no session is purged
+		return r, cmp.Or(err, purgedError(r, nil))
 	}
 	m, err := w.Reader()
 	if err != nil {
 		return r, err
 	}
 	purged, err := m.Purged(ctx)
-	return r, cmp.Or(err, hiddenRecord(r, purged))
+	return r, cmp.Or(err, purgedError(r, purged))
 }
 
-// hiddenRecord says which purge hides a record; nil where none does.
-func hiddenRecord(r records.Record, purged []string) error {
+// purgedError says which purge hides a record, its own or its session's; nil if none does.
+func purgedError(r records.Record, purged []string) error {
 	switch {
 	case r.Hidden:
 		return &recall.PurgedError{ID: strconv.Itoa(r.ID)}
@@ -126,8 +126,7 @@ func hiddenRecord(r records.Record, purged []string) error {
 	return nil
 }
 
-// Records are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is
-// purged. A past moment has none.
+// Records are the records that a recall may show, the oldest first, without those that are purged or of a purged session. A past moment has none.
 func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
 	if m.Text != "" {
 		return nil, nil
@@ -140,14 +139,14 @@ func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := store.Open(ctx)
+	view, err := store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer v.Close() // nothing was written
-	all := slices.DeleteFunc(v.All, func(r records.Record) bool { return hiddenRecord(r, purged) != nil })
+	defer view.Close() // nothing was written
+	all := slices.DeleteFunc(view.All, func(r records.Record) bool { return purgedError(r, purged) != nil })
 	for i := range all {
-		if err := v.Load(ctx, &all[i]); err != nil {
+		if err := view.Load(ctx, &all[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ type Revision struct {
 func NewRevision(start string, by Maker, family []Commit) Revision {
 	a := Revision{Start: start, By: by, ties: map[Commit]session.TieKind{}}
 	for _, c := range family {
-		if c.Email == "" || by.Is(c.Email) {
+		if c.Email == "" || by.Made(c.Email) {
 			a.Add(session.TieWrote, c)
 		} else {
 			a.Add(Alleged, c)
@@ -57,7 +57,7 @@ func (a *Revision) Judge(ties []Tie) {
 	for _, t := range ties {
 		if a.Is(t) {
 			direct[t.Email] = true
-			a.own = a.own || a.By.Is(t.Email)
+			a.own = a.own || a.By.Made(t.Email)
 		}
 	}
 	for c := range a.ties {
@@ -78,7 +78,7 @@ func (a Revision) Kind(t Tie) (s session.TieKind, ok bool) {
 	}
 	if a.Is(t) {
 		switch s, ok = session.TieWrote, true; {
-		case a.By.knows(t):
+		case a.By.believes(t):
 		case a.own || t.Lines == 0: // a checkpoint of somebody else's commit
 			s = Alleged
 		default: // who wrote its lines has a part in it all the same (a squash merge on a server), or so they say

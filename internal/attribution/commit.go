@@ -20,27 +20,27 @@ import (
 //
 // What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
 
-// recent is how long an edit that no commit holds yet can tie its session to one.
-const recent = 7 * 24 * time.Hour
+// recentEdit is how long an edit that no commit holds yet can tie its session to one.
+const recentEdit = 7 * 24 * time.Hour
 
-// inUse is how long after a turn its session still is in use, to an import.
-const inUse = time.Hour
+// inUseAfterTurn is how long after a turn its session still is in use, to an import.
+const inUseAfterTurn = time.Hour
 
 // SessionState is what a capture knows of a session.
 type SessionState struct {
-	ID      string
-	Last    time.Time            // of its last turn
-	Said    bool                 // something of it is in the ledger that was not there at the last commit to which it is tied
-	Pending map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
-	Commits bool                 // git runs in its shell
+	ID          string
+	Last        time.Time            // of its last turn
+	NewSinceTie bool                 // something of it is in the ledger that was not there at the last commit to which it is tied
+	Pending     map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
+	Commits     bool                 // git runs in its shell
 }
 
-// Waits reports whether something of the session waits for a commit, which one that is made now can be.
-func (w SessionState) Waits(now time.Time) bool {
-	return w.Commits || (w.Said || len(w.Pending) > 0) && w.isRecent(now)
+// HasUncommitted reports whether something of the session waits for a commit, which one that is made now can be.
+func (w SessionState) HasUncommitted(now time.Time) bool {
+	return w.Commits || (w.NewSinceTie || len(w.Pending) > 0) && w.isRecent(now)
 }
 
-func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recent }
+func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recentEdit }
 
 // Committed are the files of a commit that was made at a moment.
 type Committed struct {
@@ -69,12 +69,12 @@ func TieKnown(c Committed, workers []SessionState, now time.Time) (links []sessi
 			at, ok := w.Pending[path]
 			return ok && !Before(c.At, at)
 		}
-		used := w.Said && Before(c.Since, w.Last) && !Before(c.At, w.Last)
+		used := w.NewSinceTie && Before(c.Since, w.Last) && !Before(c.At, w.Last)
 		if c.WroteIn(w.ID) || w.Commits || used || w.isRecent(now) && c.touches(waited) {
 			links = append(links, session.Link{Session: w.ID})
 		}
 	}
-	return inOrder(links)
+	return sortLinks(links)
 }
 
 // Span is when a session was in use, to the second.
@@ -85,13 +85,13 @@ type Span struct {
 	To      time.Time   // to here
 }
 
-// at reports whether it was in use when a commit was made.
-func (s Span) at(commit time.Time) bool {
+// wasInUse reports whether it was in use when a commit was made.
+func (s Span) wasInUse(commit time.Time) bool {
 	from, to := s.From, s.To
 	if i := sort.Search(len(s.Turns), func(i int) bool { return Before(commit, s.Turns[i]) }); len(s.Turns) > 0 {
 		from, to = s.Turns[0], s.Turns[max(i-1, 0)]
 	}
-	return !Before(commit, from) && commit.Sub(to) <= inUse
+	return !Before(commit, from) && commit.Sub(to) <= inUseAfterTurn
 }
 
 // TieImported ties to a commit that no checkpoint saw the sessions that wrote lines of it. Where none did, it is inferred of the one
@@ -102,7 +102,7 @@ func TieImported(c Committed, spans []Span) (links []session.Link) {
 		if c.WroteIn(s.ID) {
 			links = append(links, session.Link{Session: s.ID})
 		}
-		if s.at(c.At) {
+		if s.wasInUse(c.At) {
 			alone[s.Top] = alone[s.Top] || len(s.Turns) > 0
 		}
 	}
@@ -111,10 +111,10 @@ func TieImported(c Committed, spans []Span) (links []session.Link) {
 			return []session.Link{{Session: top, Inferred: true, Tie: session.TieInferred}}
 		}
 	}
-	return inOrder(links)
+	return sortLinks(links)
 }
 
-func inOrder(links []session.Link) []session.Link {
+func sortLinks(links []session.Link) []session.Link {
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
 	return links
 }

@@ -53,10 +53,10 @@ func TestEarlier(t *testing.T) {
 		{"long ago, and its lines are there", attribution.SessionState{Last: at(0).AddDate(0, 0, -8)}, committed("w"), "w"},
 		{"it took lines away", attribution.SessionState{}, gone, ""},
 		{"it commits", attribution.SessionState{Commits: true}, committed(), "w"},
-		{"in use since the commit before", attribution.SessionState{Said: true}, committed(), "w"},
+		{"in use since the commit before", attribution.SessionState{NewSinceTie: true}, committed(), "w"},
 		{"in use, and tied since", attribution.SessionState{}, committed(), ""},
-		{"in use before the commit before", attribution.SessionState{Said: true, Last: at(10)}, committed(), ""},
-		{"in use after it", attribution.SessionState{Said: true, Last: at(31)}, committed(), ""},
+		{"in use before the commit before", attribution.SessionState{NewSinceTie: true, Last: at(10)}, committed(), ""},
+		{"in use after it", attribution.SessionState{NewSinceTie: true, Last: at(31)}, committed(), ""},
 	} {
 		if c.worker.ID = "w"; c.worker.Last.IsZero() {
 			c.worker.Last = at(20)

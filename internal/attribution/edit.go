@@ -4,24 +4,24 @@ import "time"
 
 // Edit is what one tool call of a session did to a file.
 type Edit struct {
-	Session string
-	At      time.Time // when it was done; milliseconds count
-	Whole   bool      // its lines are all that the file holds now, and what stood there before is not known
-	Lines   []Line
+	Session     string
+	At          time.Time // when it was done; milliseconds count
+	FullContent bool      // its lines are all that the file holds now, and what stood there before is not known
+	Lines       []Line
 }
 
 // Line is a line of an edit.
 type Line struct {
 	Print Print
-	Kind  byte // Kept, Added, Gone or Gap
+	Kind  byte // Kept, Added, Removed or Gap
 }
 
 // Of a line: it stood there before, was added, or was taken away. A Gap is no line: what follows it stands elsewhere in the file.
 const (
-	Kept  byte = ' '
-	Added byte = '+'
-	Gone  byte = '-'
-	Gap   byte = '@'
+	Kept    byte = ' '
+	Added   byte = '+'
+	Removed byte = '-'
+	Gap     byte = '@'
 )
 
 // Replace are the lines of an edit that put some lines in the place of others.
@@ -35,7 +35,7 @@ func Replace(old, new []Print) []Line {
 	for n < min(len(old), len(new)) && old[len(old)-1-n] == new[len(new)-1-n] {
 		n++
 	}
-	out = append(out, between(old[:len(old)-n], new[:len(new)-n])...)
+	out = append(out, lcsLines(old[:len(old)-n], new[:len(new)-n])...)
 	for _, p := range old[len(old)-n:] {
 		out = append(out, Line{p, Kept})
 	}
@@ -45,16 +45,16 @@ func Replace(old, new []Print) []Line {
 // maxTable is how many pairs of lines are compared to find what two texts have in common; beyond it nothing is.
 const maxTable = 1 << 20
 
-// between keeps the longest common subsequence.
-func between(old, new []Print) (out []Line) {
-	common := table(old, new)
+// lcsLines are the lines of the edit from old to new that keeps their longest common subsequence.
+func lcsLines(old, new []Print) (out []Line) {
+	common := lcsTable(old, new)
 	for i, j := 0, 0; i < len(old) || j < len(new); {
 		switch {
 		case i < len(old) && j < len(new) && common != nil && old[i] == new[j]:
 			out = append(out, Line{old[i], Kept})
 			i, j = i+1, j+1
 		case i < len(old) && (j == len(new) || common == nil || common[i+1][j] >= common[i][j+1]):
-			out = append(out, Line{old[i], Gone})
+			out = append(out, Line{old[i], Removed})
 			i++
 		default:
 			out = append(out, Line{new[j], Added})
@@ -64,8 +64,8 @@ func between(old, new []Print) (out []Line) {
 	return out
 }
 
-// table says how many lines two texts have in common from each pair of lines on; nil where there are too many.
-func table(old, new []Print) [][]int32 {
+// lcsTable is the usual table of the longest common subsequence: at [i][j] its length for old[i:] and new[j:]. It is nil above maxTable.
+func lcsTable(old, new []Print) [][]int32 {
 	if len(old)*len(new) > maxTable {
 		return nil
 	}

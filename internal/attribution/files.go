@@ -38,29 +38,29 @@ func (n *Mentions) Add(calls []session.ToolCall) {
 		}
 		if c.Cmd != "" {
 			n.commands = append(n.commands, c.Cmd)
-			for w := range strings.FieldsFuncSeq(c.Cmd, odd) {
+			for w := range strings.FieldsFuncSeq(c.Cmd, isOddRune) {
 				n.words[strings.TrimRight(w, ".")] = true
 			}
 		}
 	}
 }
 
-// names reports whether a call named a file.
-func (n *Mentions) names(file string) bool {
+// namesFile reports whether a call named a file.
+func (n *Mentions) namesFile(file string) bool {
 	name := path.Base(file)
-	if strings.ContainsFunc(name, odd) || strings.HasSuffix(name, ".") {
+	if strings.ContainsFunc(name, isOddRune) || strings.HasSuffix(name, ".") {
 		return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, name) })
 	}
 	return n.paths[file] || n.words[name] // a commit may have thousands of files
 }
 
-// odd reports whether a character is none of most names, in any language.
-func odd(r rune) bool {
+// isOddRune reports whether a character is none of most names, in any language.
+func isOddRune(r rune) bool {
 	return r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
 
-// commits reports whether a call made a commit.
-func (n *Mentions) commits() bool {
+// madeCommit reports whether a call made a commit.
+func (n *Mentions) madeCommit() bool {
 	return slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, "git commit") })
 }
 
@@ -79,15 +79,15 @@ type Share struct {
 	Inferred bool // nothing that the session called named it
 }
 
-// maxShared is to how many pairs of a session and a file that it never named a checkpoint comes at most: a commit of 2,000 files
+// maxInferredShares is to how many pairs of a session and a file that it never named a checkpoint comes at most: a commit of 2,000 files
 // behind 50 sessions. Beyond it such files are nobody's.
-const maxShared = 100_000
+const maxInferredShares = 100_000
 
 // Files gives the files of a checkpoint to its sessions, and says in its links by which rule each is tied to the commit (see the table
 // in commit.go): 0 where none does, of what was captured without a commit. It leaves out what an import of version 0.1.0 guessed. An error is
 // that of the work.
 func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
-	g := giving{cp, work, map[string][]string{}, map[string]bool{}}
+	g := assignment{cp, work, map[string][]string{}, map[string]bool{}}
 	for _, w := range wrote {
 		if w.GitSHA == cp.GitSHA && len(w.Lines) > 0 {
 			g.wrote[w.Path] = append(g.wrote[w.Path], w.Session)
@@ -95,10 +95,10 @@ func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]S
 		g.took[w.Session] = g.took[w.Session] || w.GitSHA == cp.GitSHA && len(w.Lines) == 0
 	}
 	for i, l := range cp.Links {
-		cp.Links[i].Tie = g.kind(l)
+		cp.Links[i].Tie = g.tieKind(l)
 	}
 	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Tie == 0 && (l.Inferred || cp.Via == session.ViaImport) })
-	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxShared { // nobody has that many; asking each about each would take minutes
+	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxInferredShares { // nobody has that many; asking each about each would take minutes
 		return nil, nil
 	}
 	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
@@ -111,20 +111,20 @@ func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]S
 			some[id] = true
 		}
 	}
-	rest, err := g.others(some)
-	return g.share(owners, rest), err
+	rest, err := g.fallbackOwners(some)
+	return g.assign(owners, rest), err
 }
 
-// giving is the work on one checkpoint.
-type giving struct {
+// assignment is the work on one checkpoint.
+type assignment struct {
 	cp    *session.Checkpoint
 	work  SessionWork
 	wrote map[string][]string // by path: the sessions that wrote lines of it
 	took  map[string]bool     // sessions that took lines of a file away
 }
 
-// kind is the rule by which a session is tied to the commit; 0 where none is.
-func (g giving) kind(l session.Link) session.TieKind {
+// tieKind is the rule by which a session is tied to the commit; 0 where none is.
+func (g assignment) tieKind(l session.Link) session.TieKind {
 	edited := g.work.Edited(l.Session)
 	switch {
 	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return slices.Contains(g.wrote[f.Path], l.Session) }):
@@ -141,9 +141,9 @@ func (g giving) kind(l session.Link) session.TieKind {
 	return session.TieTalked
 }
 
-// share gives each file to its owners, or else to the rest.
-func (g giving) share(owners [][]string, rest []string) (out []Share) {
-	if len(rest)*len(g.cp.Files) > maxShared {
+// assign gives each file to its owners, or else to the rest.
+func (g assignment) assign(owners [][]string, rest []string) (out []Share) {
+	if len(rest)*len(g.cp.Files) > maxInferredShares {
 		rest = nil
 	}
 	for i, f := range g.cp.Files {
@@ -159,7 +159,7 @@ func (g giving) share(owners [][]string, rest []string) (out []Share) {
 }
 
 // owners are those of the sessions that wrote in a file or named it.
-func (g giving) owners(f session.File) ([]string, error) {
+func (g assignment) owners(f session.File) ([]string, error) {
 	writers := slices.DeleteFunc(slices.Clone(g.wrote[f.Path]), func(id string) bool {
 		return !slices.ContainsFunc(g.cp.Links, func(l session.Link) bool { return l.Session == id })
 	})
@@ -176,7 +176,7 @@ func (g giving) owners(f session.File) ([]string, error) {
 		return edited, nil
 	}
 	for _, l := range g.cp.Links {
-		named, err := g.work.Says(l.Session, func(n *Mentions) bool { return n.names(f.Path) || f.OldPath != "" && n.names(f.OldPath) })
+		named, err := g.work.Says(l.Session, func(n *Mentions) bool { return n.namesFile(f.Path) || f.OldPath != "" && n.namesFile(f.OldPath) })
 		if err != nil {
 			return nil, err
 		}
@@ -187,13 +187,13 @@ func (g giving) owners(f session.File) ([]string, error) {
 	return touched, nil
 }
 
-// others are those whose a file is that none of the sessions named, where some files are theirs; and those who commit, where no file is
+// fallbackOwners are those whose a file is that none of the sessions named, where some files are theirs; and those who commit, where no file is
 // anybody's.
-func (g giving) others(some map[string]bool) (out []string, err error) {
+func (g assignment) fallbackOwners(some map[string]bool) (out []string, err error) {
 	for _, l := range g.cp.Links {
 		is := some[l.Session]
 		if len(some) == 0 {
-			if is, err = g.work.Says(l.Session, (*Mentions).commits); err != nil {
+			if is, err = g.work.Says(l.Session, (*Mentions).madeCommit); err != nil {
 				return nil, err
 			}
 		}

@@ -5,76 +5,77 @@ import (
 	"strings"
 )
 
-// Lineage is what amends and rebases made of code commits, as the ledgers say. Each ledger speaks for itself: its
-// rewrites lead from what it ties its sessions to, and to nobody else's.
+// Lineage says which code commits became which others by amends and rebases. Each ledger speaks for itself: a
+// rewrite that one ledger records never leads to a commit in another ledger.
 type Lineage struct {
-	Was, Is RewriteMap          // to what a commit was before, and became
-	ledgers map[string][]string // commit → addresses of those who say something of it
+	Predecessors, Successors RewriteMap          // from a commit to those that it was before, and to those that it became
+	emailsOf                 map[string][]string // by SHA: the addresses of the ledgers that record a rewrite from or to the commit
 }
 
-// RewriteMap leads from a commit to others, in one ledger.
+// RewriteMap leads from a commit, as one ledger records it, to the SHAs of others in the same ledger.
 type RewriteMap map[Commit][]string
 
 // NewLineage is empty.
 func NewLineage() Lineage {
-	return Lineage{Was: RewriteMap{}, Is: RewriteMap{}, ledgers: map[string][]string{}}
+	return Lineage{Predecessors: RewriteMap{}, Successors: RewriteMap{}, emailsOf: map[string][]string{}}
 }
 
-// Add adds rewrites; one that is there already stays once.
+// Add adds rewrites, each once.
 func (l Lineage) Add(rewrites []Rewrite) {
 	for _, r := range rewrites {
 		old, now := Commit{r.Email, r.Old}, Commit{r.Email, r.New}
-		if slices.Contains(l.Is[old], r.New) {
+		if slices.Contains(l.Successors[old], r.New) {
 			continue
 		}
-		l.Is[old], l.Was[now] = append(l.Is[old], r.New), append(l.Was[now], r.Old)
+		l.Successors[old], l.Predecessors[now] = append(l.Successors[old], r.New), append(l.Predecessors[now], r.Old)
 		for _, sha := range []string{r.Old, r.New} {
-			if !slices.Contains(l.ledgers[sha], r.Email) {
-				l.ledgers[sha] = append(l.ledgers[sha], r.Email)
+			if !slices.Contains(l.emailsOf[sha], r.Email) {
+				l.emailsOf[sha] = append(l.emailsOf[sha], r.Email)
 			}
 		}
 	}
 }
 
-// Family lists a commit, for any ledger, and what it was and became, in chains, for the ledgers that say so. A
-// commit may be given by its beginning.
+// Family lists a commit, with no ledger's address, and then all commits that it was before or became, directly or not,
+// with the address of the ledger that says so. sha may be the beginning of an OID.
 func (l Lineage) Family(sha string) []Commit {
 	anybody := Maker{}
-	out := l.From(sha, anybody, l.Was, l.Is)
-	for full := range l.ledgers {
+	out := l.Follow(sha, anybody, l.Predecessors, l.Successors)
+	for full := range l.emailsOf {
 		if full != sha && strings.HasPrefix(full, sha) {
-			out = append(out, l.From(full, anybody, l.Was, l.Is)...)
+			out = append(out, l.Follow(full, anybody, l.Predecessors, l.Successors)...)
 		}
 	}
 	return out
 }
 
-// From lists a commit, for any ledger, and where ways lead from it, by the word of who made it.
-func (l Lineage) From(sha string, by Maker, along ...RewriteMap) []Commit {
+// Follow lists a commit, with no ledger's address, and then all commits to which the directions lead from it in the
+// ledgers of those who made it.
+func (l Lineage) Follow(sha string, by Maker, directions ...RewriteMap) []Commit {
 	out := []Commit{{SHA: sha}}
-	for _, email := range l.ledgers[sha] {
-		if by.Is(email) {
-			out = append(out, reached(Commit{email, sha}, along)...)
+	for _, email := range l.emailsOf[sha] {
+		if by.Made(email) {
+			out = append(out, followInLedger(Commit{email, sha}, directions)...)
 		}
 	}
 	return out
 }
 
-// Before lists what a commit was immediately before, by the word of who made it.
-func (l Lineage) Before(sha string, by Maker) (out []string) {
-	for _, email := range l.ledgers[sha] {
-		if by.Is(email) {
-			out = append(out, l.Was[Commit{email, sha}]...)
+// DirectPredecessors lists the commits from which a commit was rewritten in one step, as the ledgers of those who made it say.
+func (l Lineage) DirectPredecessors(sha string, by Maker) (out []string) {
+	for _, email := range l.emailsOf[sha] {
+		if by.Made(email) {
+			out = append(out, l.Predecessors[Commit{email, sha}]...)
 		}
 	}
 	return out
 }
 
-// reached lists where ways of a ledger lead from a commit, which comes first.
-func reached(start Commit, along []RewriteMap) []Commit {
+// followInLedger lists start and then all commits to which the directions lead from it.
+func followInLedger(start Commit, directions []RewriteMap) []Commit {
 	out, seen := []Commit{start}, map[string]bool{start.SHA: true}
 	for i := 0; i < len(out); i++ {
-		for _, w := range along {
+		for _, w := range directions {
 			for _, sha := range w[out[i]] {
 				if !seen[sha] {
 					seen[sha], out = true, append(out, Commit{start.Email, sha})

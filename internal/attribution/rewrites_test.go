@@ -78,9 +78,9 @@ func TestLineage(t *testing.T) {
 	ann := attribution.Maker{Here: true, Author: "Ann", Committer: "x"}
 	for _, c := range []struct{ name, want, got string }{
 		{"family", "2 ann:1 ann:2 ann:3 ben:1 ben:2 ben:9", told(l.Family("2"))},
-		{"what she says it became", "2 ann:2 ann:3", told(l.From("2", ann, l.Is))},
-		{"what she says it was", "2 ann:1 ann:2", told(l.From("2", ann, l.Was))},
-		{"immediately before", "1", strings.Join(l.Before("2", ann), " ")},
+		{"what she says it became", "2 ann:2 ann:3", told(l.Follow("2", ann, l.Successors))},
+		{"what she says it was", "2 ann:1 ann:2", told(l.Follow("2", ann, l.Predecessors))},
+		{"immediately before", "1", strings.Join(l.DirectPredecessors("2", ann), " ")},
 		{"nobody speaks of it", "7", told(l.Family("7"))},
 	} {
 		harness.Equal(t, c.name, c.want, c.got)

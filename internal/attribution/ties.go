@@ -26,32 +26,34 @@ type LineRecord struct {
 	Email              string
 }
 
-// Maker is who made a commit, by which is told who may say whose it is and what it was before: what others say of it
-// explains no line.
+// Maker is who made a commit. Only the ledgers of its author and committer may say which sessions it is from, and
+// what it was before a rewrite.
 type Maker struct {
 	Here              bool // the commit is in this clone
 	Author, Committer string
 	When              time.Time // it was committed
-	Own               []string  // of the ledgers of this clone, in lower case: what these say of lines was compared here
+	Own               []string  // addresses, in lower case, of the ledgers of this clone: it compared the lines for them
 }
 
-// Is reports whether somebody made the commit; of one that is not here, everybody may have.
-func (m Maker) Is(email string) bool {
+// Made reports whether the owner of an address made the commit. If the commit is not here, anybody may have.
+func (m Maker) Made(email string) bool {
 	return !m.Here || strings.EqualFold(email, m.Committer) || strings.EqualFold(email, m.Author)
 }
 
-// Compared reports whether somebody is believed what sessions wrote in the commit.
-func (m Maker) Compared(email string) bool {
-	return m.Is(email) || slices.Contains(m.Own, strings.ToLower(email))
+// BelievedOnLines reports whether the ledger of an address is believed about which lines sessions wrote in the commit.
+func (m Maker) BelievedOnLines(email string) bool {
+	return m.Made(email) || slices.Contains(m.Own, strings.ToLower(email))
 }
 
-// knows reports whether a tie counts as it is: who made the commit tells it, or it is by lines that were compared here.
-func (m Maker) knows(t Tie) bool { return m.Is(t.Email) || t.Lines > 0 && m.Compared(t.Email) }
+// believes reports whether a tie counts in full: the maker's ledger says it, or a ledger of this clone, which compared the lines.
+func (m Maker) believes(t Tie) bool {
+	return m.Made(t.Email) || t.Lines > 0 && m.BelievedOnLines(t.Email)
+}
 
 // CredibleTies are the ties that the makers of a commit tell, and those by lines that were compared here. Where they tell none, others may, which is inferred: they were at it, or so
 // their ledgers say.
 func CredibleTies(ties []Tie, by Maker) []Tie {
-	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.knows(t) })
+	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.believes(t) })
 	if len(made) > 0 {
 		return made
 	}
@@ -71,7 +73,7 @@ func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
 		case by.Here && w.TS.After(by.When.Add(time.Second)):
-		case by.Compared(w.Email):
+		case by.BelievedOnLines(w.Email):
 			makers = append(makers, w)
 		default:
 			others = append(others, w)

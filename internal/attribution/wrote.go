@@ -66,14 +66,14 @@ func concerned(f CommittedFile, edits []Edit) []Edit {
 	for _, p := range f.Gone {
 		now[p] = true
 	}
-	if slices.ContainsFunc(edits, func(e Edit) bool { return e.Whole }) {
+	if slices.ContainsFunc(edits, func(e Edit) bool { return e.FullContent }) {
 		return slices.Clone(edits)
 	}
 	var out []Edit
 	for _, e := range edits {
 		tells, some := false, false
 		for _, l := range e.Lines {
-			if l.Print.tells() && (l.Kind == Added || l.Kind == Gone) {
+			if l.Print.tells() && (l.Kind == Added || l.Kind == Removed) {
 				tells, some = true, some || now[l.Print]
 			}
 		}
@@ -143,7 +143,7 @@ func newMatch(f CommittedFile, edits []Edit) *match {
 	for n, e := range edits {
 		t, fresh := textOf(e), map[int]bool{}
 		for i, p := range t.prints {
-			fresh[i] = t.added[i] && (!e.Whole || !known[p])
+			fresh[i] = t.added[i] && (!e.FullContent || !known[p])
 			if p != Blank {
 				m.places[p] = append(m.places[p], place{n, i})
 			}
@@ -165,7 +165,7 @@ func (m *match) spend() {
 	}
 	for p, added := range now {
 		for _, at := range m.places[p] {
-			if !added && p.tells() && m.texts[at.edit].added[at.line] && !m.edits[at.edit].Whole {
+			if !added && p.tells() && m.texts[at.edit].added[at.line] && !m.edits[at.edit].FullContent {
 				m.spent[at.edit] = true
 			}
 		}
@@ -206,7 +206,7 @@ func (m *match) runs() (out []aligned) {
 // its neighbours: where a function is put in front of another one, the brace at its end is not that of the other's author.
 func (m *match) fits(i int, e, at int) bool {
 	t := m.texts[e]
-	return m.now.prints[i] == t.prints[at] && (m.file.Added[m.now.at[i]] || !t.added[at] || m.edits[e].Whole)
+	return m.now.prints[i] == t.prints[at] && (m.file.Added[m.now.at[i]] || !t.added[at] || m.edits[e].FullContent)
 }
 
 // align is the run through a line of the file and one of an edit.
@@ -283,7 +283,7 @@ func (m *match) gone(lines []Print) {
 	last := map[Print]int{}
 	for n, e := range m.edits {
 		for _, l := range e.Lines {
-			if l.Kind == Gone && l.Print.tells() {
+			if l.Kind == Removed && l.Print.tells() {
 				last[l.Print] = n
 			}
 		}

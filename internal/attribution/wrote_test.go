@@ -153,7 +153,7 @@ func TestMatch(t *testing.T) {
 }
 
 func whole(e attribution.Edit) attribution.Edit {
-	e.Whole = true
+	e.FullContent = true
 	return e
 }
 

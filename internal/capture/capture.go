@@ -99,7 +99,7 @@ type Outcome struct {
 	Redacted    map[string]int // replaced places, by rule
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
-	Apart       map[string]int // sessions that were left out because all of them was made elsewhere, by their folder
+	Elsewhere   map[string]int // sessions that were left out because all of them was made elsewhere, by their folder
 	Agents      map[string]int // sessions by their source
 	Warnings    []error        // transcripts that could not be read, or the cache not written
 
@@ -205,7 +205,7 @@ func (o *Outcome) add(more Outcome) {
 		}
 	}
 	o.Warnings = append(o.Warnings, more.Warnings...)
-	addCounts(&o.Apart, more.Apart)
+	addCounts(&o.Elsewhere, more.Elsewhere)
 	addCounts(&o.Redacted, more.Redacted)
 }
 

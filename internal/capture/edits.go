@@ -158,7 +158,7 @@ func (e *edits) read(path string) (out []editLine) {
 }
 
 func (l editLine) edit() attribution.Edit {
-	e := attribution.Edit{Session: l.Session, At: time.UnixMilli(l.At), Whole: l.Whole, Lines: make([]attribution.Line, len(l.Kinds))}
+	e := attribution.Edit{Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.Whole, Lines: make([]attribution.Line, len(l.Kinds))}
 	for i := range e.Lines {
 		e.Lines[i] = attribution.Line{Print: attribution.Print(binary.BigEndian.Uint64(l.Prints[8*i:])), Kind: l.Kinds[i]}
 	}
@@ -167,7 +167,7 @@ func (l editLine) edit() attribution.Edit {
 
 // keptLine is an edit as it is kept; whose it is is told later.
 func keptLine(e transcript.Edit) editLine {
-	out := editLine{At: e.TS.UnixMilli(), Whole: e.Whole}
+	out := editLine{At: e.TS.UnixMilli(), Whole: e.FullContent}
 	var kinds []byte
 	for i, h := range e.Hunks {
 		lines := attribution.Replace(attribution.Prints(h.Old), attribution.Prints(h.New))

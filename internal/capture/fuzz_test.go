@@ -32,7 +32,7 @@ func FuzzCache(f *testing.F) {
 				t.Fatalf("session %q is nil", id)
 			}
 		}
-		st.forget(map[string]bool{})
+		st.dropStampsOfMissing(map[string]bool{})
 		if err := st.save(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -96,8 +96,8 @@ func (g *collector) gather(ctx context.Context) error {
 	return nil
 }
 
-// eachFile finds the transcripts of all agents, and hands on each with a reader for it. It reports whether a state knows more of stores now.
-func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit func(reader, transcript.File) error) (news bool, err error) {
+// eachFile finds the transcripts of all agents, and hands each to visit with a reader for it; storesChanged reports whether st.Known changed.
+func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit func(reader, transcript.File) error) (storesChanged bool, err error) {
 	roots, err := c.roots()
 	if err != nil {
 		return false, err
@@ -107,7 +107,7 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit 
 		if err != nil {
 			return false, err
 		}
-		news = news || more
+		storesChanged = storesChanged || more
 		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without}
 		for _, f := range found.Files {
 			if err := visit(rd, f); err != nil {
@@ -115,7 +115,7 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit 
 			}
 		}
 	}
-	return news, nil
+	return storesChanged, nil
 }
 
 // learn shows redaction all that is to be stored in several rounds, before the first one is: what session 40 calls a secret must not stand
@@ -153,13 +153,13 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 		if err := each(r); err != nil {
 			return err
 		}
-		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
+		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.hasMore
 		for _, s := range r.doc.Sessions {
 			if s.NativeID == f.NativeID && s.LastTS().After(cursor.Last) {
 				cursor.Last = s.LastTS()
 			}
 		}
-		cursor.goOnBehind(r)
+		cursor.moveCursor(r)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 			continue
 		}
 		g.read = true
-		g.more = g.more || r.cut
+		g.more = g.more || r.hasMore
 		if r.file.AgentID != "" { // they come last, and their parents may have been astray
 			if err := g.takeStrays(ctx, taken); err != nil {
 				return err
@@ -215,11 +215,11 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 
 // locate lists the transcripts of an agent, and those of them that changed.
 func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
-	found, news, err := g.find(ctx, agent, roots, g.st, g.Budget)
+	found, storesChanged, err := g.find(ctx, agent, roots, g.st, g.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	g.read = g.read || news
+	g.read = g.read || storesChanged
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
 	for _, f := range found.Files {
 		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.leaves(agent.Name(), f) {
@@ -229,18 +229,18 @@ func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []
 	return changed, found.Files, nil
 }
 
-// find lists all transcripts of an agent, and notes in a state what need not be looked at again; it reports whether that is new.
-func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []string, st *state, search int64) (_ transcript.Found, news bool, err error) {
+// find lists all transcripts of an agent, and notes in st.Known what the next call need not look at again; storesChanged reports whether that changed.
+func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []string, st *state, search int64) (_ transcript.Found, storesChanged bool, err error) {
 	found, err := agent.Locate(ctx, transcript.Env{
-		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: search, Known: st.Known[agent.Name()], Now: c.Now(),
+		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: search, LocateState: st.Known[agent.Name()], Now: c.Now(),
 	})
 	if err != nil {
 		return found, false, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
 	}
-	if !bytes.Equal(st.Known[agent.Name()], found.Known) {
-		st.Known[agent.Name()], news = found.Known, true
+	if !bytes.Equal(st.Known[agent.Name()], found.LocateState) {
+		st.Known[agent.Name()], storesChanged = found.LocateState, true
 	}
-	return found, news, nil
+	return found, storesChanged, nil
 }
 
 // leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
@@ -277,8 +277,8 @@ func (g *collector) takeFile(ctx context.Context, r *reading) error {
 		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
 	}
 	if g.done = append(g.done, r); len(r.doc.Sessions) == 0 && r.offset == 0 {
-		for _, dir := range r.doc.Apart {
-			addCounts(&g.out.Apart, map[string]int{dir: 1})
+		for _, dir := range r.doc.ElsewhereDirs {
+			addCounts(&g.out.Elsewhere, map[string]int{dir: 1})
 		}
 	}
 	return g.take(ctx, r, false)
@@ -327,7 +327,7 @@ func (g *collector) affordable(source string, changed []transcript.File) []trans
 	for _, f := range latest {
 		size := f.Size
 		if k := g.st.Sessions[sessionKey(source, f.NativeID)]; k != nil && k.Bytes <= size {
-			size -= min(k.Bytes, k.Kept)
+			size -= min(k.Bytes, k.EditsKept)
 		}
 		if left -= size; left < 0 && len(keep) > 0 {
 			break
@@ -534,7 +534,7 @@ func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
 	s.Hash = r.hash
 	switch {
 	case s.NativeID != r.file.NativeID:
-	case r.file.Whole:
+	case r.file.ReadWhole:
 		s.Cursor = cursorOf(r.file)
 	default:
 		s.Bytes = r.offset + r.doc.Bytes

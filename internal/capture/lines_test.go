@@ -365,12 +365,12 @@ func TestFrom(t *testing.T) {
 			return c.Import(w.T.Context())
 		})
 	}
-	if out := run(); out.Sessions != 0 || out.Apart[before] != 1 {
-		t.Errorf("%d sessions, apart: %v; want none, and one of %s", out.Sessions, out.Apart, before)
+	if out := run(); out.Sessions != 0 || out.Elsewhere[before] != 1 {
+		t.Errorf("%d sessions, apart: %v; want none, and one of %s", out.Sessions, out.Elsewhere, before)
 	}
 	w.forget()
-	if out := run(before); out.Sessions != 1 || len(out.Apart) != 0 {
-		t.Errorf("%d sessions, apart: %v; want one, and none", out.Sessions, out.Apart)
+	if out := run(before); out.Sessions != 1 || len(out.Elsewhere) != 0 {
+		t.Errorf("%d sessions, apart: %v; want one, and none", out.Sessions, out.Elsewhere)
 	}
 	w.lines("mine a.go 1-3 " + sidA)
 }

@@ -13,37 +13,37 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Outputs reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. How far each
-// was read stands in a file of its own: a capture, which a commit waits for, does nothing for it.
-type Outputs struct {
-	*Capturer        // Repo, Agents, Home, Getenv, CacheDir and Now are needed
-	File      string // where it stands how far each transcript was read
-	st        *state
-	dirty     bool // st says more than the file
+// OutputReader reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. It notes in a file of
+// its own how far each transcript was read, so that a capture, for which a commit waits, does no work for it.
+type OutputReader struct {
+	*Capturer           // Repo, Agents, Home, Getenv, CacheDir and Now are needed
+	ProgressFile string // says how far each transcript was read
+	st           *state
+	unsaved      bool // st holds progress that the file does not
 }
 
-// SessionOutputs is what one session printed, as far as one read tells.
+// SessionOutputs are the outputs of one session's commands that one read of its transcript found.
 type SessionOutputs struct {
 	Source, NativeID string
 	Session          string // the ID that capture gives it
 	Branch           string
-	FirstTurn        int // of the session, to which the turns of Outputs are counted from 0
+	FirstTurn        int // index in the session of the turn that Outputs call 0
 	Outputs          []transcript.Output
 }
 
-// searched bounds how many bytes of other projects' transcripts a read searches for records made here.
-const searched = 2 << 20
+// outputSearchBudget is how many bytes of other projects' transcripts one Read searches for records made in this repository.
+const outputSearchBudget = 2 << 20
 
-// Read gives what is new: of about budget bytes, the latest transcripts first, and tells whether there is more. It ends with
-// the error of each.
-func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
-	o.open()
+// Read hands the new outputs to each, the latest transcripts first, until about budget bytes were read; more tells whether some are left. An
+// error of each ends it.
+func (o *OutputReader) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
+	o.loadState()
 	type found struct {
 		reader
 		transcript.File
 	}
 	var changed []found
-	news, err := o.eachFile(ctx, o.st, searched, func(rd reader, f transcript.File) error {
+	storesChanged, err := o.eachFile(ctx, o.st, outputSearchBudget, func(rd reader, f transcript.File) error {
 		if rd.outputs = true; !o.st.unchanged(f.Path, f.Size, f.ModTime) {
 			changed = append(changed, found{rd, f})
 		}
@@ -52,7 +52,7 @@ func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutpu
 	if err != nil {
 		return false, err
 	}
-	o.dirty = o.dirty || news
+	o.unsaved = o.unsaved || storesChanged
 	slices.SortStableFunc(changed, func(a, b found) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
 	})
@@ -61,67 +61,67 @@ func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutpu
 			return true, nil
 		}
 		err := readThrough(ctx, f.reader, f.File, o.st.Sessions[f.Path], func(r *reading) error {
-			if budget -= r.file.Size - r.offset; f.Whole {
-				budget -= r.doc.Bytes - r.file.Size // its size may count rows
+			if budget -= r.file.Size - r.offset; f.ReadWhole {
+				budget -= r.doc.Bytes - r.file.Size // Size may be a number of rows
 			}
-			return o.take(r, each)
+			return o.emitReading(r, each)
 		})
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return true, err
 		}
-		o.st.Files[f.Path], o.dirty = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // one that can't be read gives nothing until it changes
+		o.st.Files[f.Path], o.unsaved = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // also of a transcript that can't be read: it is not tried again until it changes
 	}
 	return false, nil
 }
 
-// open reads the state. Where there is none, what capture knows of other projects' transcripts need not be looked for again.
-func (o *Outputs) open() {
-	if o.st = readCache(o.File); len(o.st.Files) == 0 {
-		known := readCache(filepath.Join(o.CacheDir, cacheFile))
-		o.st.Known, o.st.Others = known.Known, known.Others
+// loadState reads the progress file. Without one it begins with what the capture's cache knows of other projects' transcripts.
+func (o *OutputReader) loadState() {
+	if o.st = readCache(o.ProgressFile); len(o.st.Files) == 0 {
+		captured := readCache(filepath.Join(o.CacheDir, cacheFile))
+		o.st.Known, o.st.Others = captured.Known, captured.Others
 	}
 }
 
-// take gives the outputs of a reading's own session and of its subagents in the same file, and notes how far they were read. Rows of other
-// sessions are left to theirs.
-func (o *Outputs) take(r *reading, each func(SessionOutputs) error) error {
-	for _, root := range r.doc.Others {
+// emitReading hands on the outputs of a file's own session and of its subagents in the same file, and notes how far they were read. Rows of any
+// other session are skipped: the file of that session has them, too.
+func (o *OutputReader) emitReading(r *reading, each func(SessionOutputs) error) error {
+	for _, root := range r.doc.OtherRepos {
 		o.st.Others[root] = true
 	}
-	if r.offset == 0 && !r.file.Whole {
-		delete(o.st.Sessions, r.file.Path) // it is new, or was rewritten
+	if r.offset == 0 && !r.file.ReadWhole {
+		delete(o.st.Sessions, r.file.Path) // the file is new, or was rewritten
 	}
 	for _, s := range r.doc.Sessions {
 		key := r.file.Path
 		switch r.file.NativeID {
 		case s.NativeID:
 		case s.ParentNative:
-			key += beside + s.NativeID
+			key += subagentSeparator + s.NativeID
 		default:
 			continue
 		}
-		k, err := r.newOutputs(o.st.Sessions[key], s, each)
+		k, err := r.emitOutputs(o.st.Sessions[key], s, each)
 		if err != nil {
 			return err
 		}
 		o.st.Sessions[key] = k
 	}
 	if k := o.st.Sessions[r.file.Path]; k != nil { // the cursor is the file's, also where only a subagent said something
-		k.goOnBehind(r)
+		k.moveCursor(r)
 	}
 	return nil
 }
 
-// beside stands between a transcript's path and the native ID of a subagent in it.
-const beside = "\x00"
+// subagentSeparator stands in a key of state.Sessions between a transcript's path and the native ID of a subagent in that file.
+const subagentSeparator = "\x00"
 
-// newOutputs gives what is new of a session's outputs, and returns what is known of it then.
-func (r *reading) newOutputs(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
-	if k == nil || r.offset == 0 && !r.file.Whole {
+// emitOutputs hands on the new outputs of a session, and returns what is then known of the session; k is what was known before, or nil.
+func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
+	if k == nil || r.offset == 0 && !r.file.ReadWhole {
 		k = &ledgerSession{Source: r.agent, NativeID: s.NativeID}
 	}
 	next := *k
-	if r.file.Whole { // it is read from the start each time, and what was told is not told again
+	if r.file.ReadWhole { // each read begins at its start: leave out the outputs of earlier reads
 		next.Turns = 0
 		s.Outputs = slices.DeleteFunc(s.Outputs, func(out transcript.Output) bool { return out.At.Before(k.Last) })
 		for _, out := range s.Outputs {
@@ -142,35 +142,35 @@ func (r *reading) newOutputs(k *ledgerSession, s transcript.Part, each func(Sess
 		}
 	}
 	for _, t := range s.Turns {
-		next.Apart = next.Apart || t.Content == session.Elsewhere
+		next.HasElsewhere = next.HasElsewhere || t.Content == session.Elsewhere
 	}
 	next.Turns += len(s.Turns)
 	return &next, nil
 }
 
-// Done notes how far Read came, once what it gave is stored: else the next one gives it again.
-func (o *Outputs) Done() error {
-	if !o.dirty {
+// SaveProgress saves how far Read came. Call it when the outputs are stored: without it the next Read gives them again.
+func (o *OutputReader) SaveProgress() error {
+	if !o.unsaved {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(o.ProgressFile), 0o700); err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
-	o.st.forget(nil)
+	o.st.dropStampsOfMissing(nil)
 	for path := range o.st.Sessions {
-		of, _, _ := strings.Cut(path, beside)
-		if _, ok := o.st.Files[of]; !ok {
+		file, _, _ := strings.Cut(path, subagentSeparator)
+		if _, ok := o.st.Files[file]; !ok {
 			delete(o.st.Sessions, path)
 		}
 	}
-	return o.st.saveAs(o.File)
+	return o.st.saveAs(o.ProgressFile)
 }
 
-// Transcript is where a session's transcript lay when it was read last; "" where that is not known.
-func (o *Outputs) Transcript(source, nativeID string) string {
-	for path, k := range readCache(o.File).Sessions {
+// TranscriptPath is the path of a session's transcript when it was last read; "" if no Read saw the session.
+func (o *OutputReader) TranscriptPath(source, nativeID string) string {
+	for path, k := range readCache(o.ProgressFile).Sessions {
 		if k.Source == source && k.NativeID == nativeID {
-			path, _, _ = strings.Cut(path, beside)
+			path, _, _ = strings.Cut(path, subagentSeparator)
 			return path
 		}
 	}

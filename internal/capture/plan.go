@@ -113,7 +113,7 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
 	made, workers := g.madeBy(cp.Via, c), g.knownSessions()
-	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.Waits(g.now) })
+	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.HasUncommitted(g.now) })
 	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
 		return subject, nil
 	}
@@ -142,7 +142,7 @@ func (g *collector) knownSessions() []attribution.SessionState {
 	shells, out := shells(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
-			ID: k.ID, Last: k.Last, Said: k.Said, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
+			ID: k.ID, Last: k.Last, NewSinceTie: k.Said, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
 		})
 	}
 	return out

@@ -30,17 +30,17 @@ const maxReaders = 8
 
 // reading is what one transcript gave.
 type reading struct {
-	file   transcript.File
-	agent  string
-	doc    transcript.Document
-	offset int64  // where the read began: 0, or the cursor
-	hash   string // SHA-256 of the first offset + doc.Bytes bytes
-	resume []byte
-	tail   []byte
-	cut    bool // something of the file follows
-	edited []sessionEdits
-	unkept bool // its edits could not be kept, or those of what an earlier round read
-	err    error
+	file    transcript.File
+	agent   string
+	doc     transcript.Document
+	offset  int64  // where the read began: 0, or the cursor
+	hash    string // SHA-256 of the first offset + doc.Bytes bytes
+	resume  []byte
+	tail    []byte
+	hasMore bool // the file goes on behind this reading
+	edited  []sessionEdits
+	unkept  bool // its edits could not be kept, or those of what an earlier round read
+	err     error
 }
 
 // piece is what a round read of a transcript that is longer. Where the cursor is no further
@@ -122,7 +122,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
 		}
 	}()
-	if f.Whole {
+	if f.ReadWhole {
 		return rd.readWhole(ctx, f)
 	}
 	file, err := os.Open(f.Path)
@@ -139,9 +139,9 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if cut {
 		f.Size = offset + now.size
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, Others: rd.others, Outputs: rd.outputs}
+	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, Outputs: rd.outputs}
 	if k != nil {
-		opt.Last, opt.Apart = k.Last, k.Apart
+		opt.Last, opt.HasElsewhere = k.Last, k.HasElsewhere
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if r, err = rd.decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt); err != nil {
 		return nil, err
 	}
-	r.offset, r.cut, r.unkept = offset, cut, last.unkept
+	r.offset, r.hasMore, r.unkept = offset, cut, last.unkept
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -184,7 +184,7 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	if !ok {
 		return nil, fmt.Errorf("read transcript %q: %s opens files only", f.Path, rd.agent.Name())
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Others: rd.others, Outputs: rd.outputs}
+	opt := transcript.Options{File: f, Roots: rd.roots, OtherRepos: rd.others, Outputs: rd.outputs}
 	in, err := opener.Open(ctx, opt)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
@@ -207,7 +207,7 @@ func cursorOf(f transcript.File) string {
 	return at
 }
 
-// rendered begins a cursor of transcript.File.Rendered.
+// rendered begins the cursor of a transcript.File that is Rendered.
 const rendered = "rendered "
 
 // isForeign reports whether only a later version knows how far a session was read.
@@ -252,7 +252,7 @@ func blockStart(offset int64) int64 { return offset - offset%sha256.BlockSize }
 // resumeAt finds where to read on: at the cursor when the bytes before it still stand, else
 // at the start. The hash has taken in the whole blocks before that place. Edits of what is before it are to be kept, or else given up.
 func resumeAt(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest, int64, error) {
-	if k == nil || k.Bytes == 0 || size < k.Bytes || k.hasScrubbedEnd() || k.Kept < k.Bytes && !unkept {
+	if k == nil || k.Bytes == 0 || size < k.Bytes || k.hasScrubbedEnd() || k.EditsKept < k.Bytes && !unkept {
 		return newDigest(), 0, nil
 	}
 	if len(k.Resume) > 0 {
@@ -342,10 +342,10 @@ func (g *collector) remember() {
 	seen := map[string]bool{}
 	for _, r := range g.done {
 		seen[r.file.Path] = true
-		if r.cut {
+		if r.hasMore {
 			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset, r.unkept}
 		}
-		for _, root := range r.doc.Others {
+		for _, root := range r.doc.OtherRepos {
 			g.st.Others[root] = true
 		}
 		if r.unkept { // the cursor waits
@@ -353,11 +353,11 @@ func (g *collector) remember() {
 			continue
 		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
-		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && !r.file.Whole && k.owns(r) {
-			k.goOnBehind(r)
+		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && !r.file.ReadWhole && k.owns(r) {
+			k.moveCursor(r)
 		}
 	}
-	g.st.forget(seen)
+	g.st.dropStampsOfMissing(seen)
 	if g.examined != nil && !g.unkept {
 		g.st.Examined = g.examined
 	}
@@ -366,10 +366,10 @@ func (g *collector) remember() {
 	}
 }
 
-// goOnBehind moves the cursor behind a reading.
-func (k *ledgerSession) goOnBehind(r *reading) {
+// moveCursor sets the session's cursor to the end of a reading.
+func (k *ledgerSession) moveCursor(r *reading) {
 	k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
-	k.Resume, k.Tail, k.Kept = r.resume, r.tail, k.Bytes
+	k.Resume, k.Tail, k.EditsKept = r.resume, r.tail, k.Bytes
 }
 
 // owns reports whether a reading is of the session's own transcript.

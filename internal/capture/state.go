@@ -47,23 +47,23 @@ type ledgerSession struct {
 
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
-	First    time.Time   // the first turn's, copied history included
-	Last     time.Time   // the last turn's
-	Scrubbed time.Time   // the last one's that was scrubbed
-	Silent   []time.Time // in pairs: from one to the other it said what was scrubbed; the last may have no end
-	Turns    int         // how many turns there are: the index of the next one
-	Tools    int
-	Apart    bool   // a part of it was left out, which was made in another repository
-	Bytes    int64  // cursor: how much of the transcript was read
-	Kept     int64  // of how much of it the edits are kept; see edits
-	Said     bool   // see attribution.SessionState
-	Cursor   string // see session.Session
-	Hash     string
-	Title    string
-	Resume   []byte               // SHA-256 state at the end of the last whole block before Bytes; nil: hash again
-	Tail     []byte               // SHA-256 of the last bytes before Bytes, to see that they still stand
-	Segments []git.OID            // the blobs that hold its turns
-	Pending  map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
+	First         time.Time   // the first turn's, copied history included
+	Last          time.Time   // the last turn's
+	Scrubbed      time.Time   // the last one's that was scrubbed
+	ScrubbedSpans []time.Time // in pairs: from one to the other it said what was scrubbed; the last may have no end
+	Turns         int         // how many turns there are: the index of the next one
+	Tools         int
+	HasElsewhere  bool   // a part of it was left out, which was made in another repository
+	Bytes         int64  // cursor: how much of the transcript was read
+	EditsKept     int64  // of how much of it the edits are kept; see edits
+	Said          bool   // see attribution.SessionState
+	Cursor        string // see session.Session
+	Hash          string
+	Title         string
+	Resume        []byte               // SHA-256 state at the end of the last whole block before Bytes; nil: hash again
+	Tail          []byte               // SHA-256 of the last bytes before Bytes, to see that they still stand
+	Segments      []git.OID            // the blobs that hold its turns
+	Pending       map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
 }
 
 // stamp tells whether a transcript has changed since it was read.
@@ -99,7 +99,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	st := readCache(filepath.Join(dir, cacheFile))
 	if newEdits(dir).areLost() { // transcripts are read for them again
 		for _, k := range st.Sessions {
-			k.Kept = 0
+			k.EditsKept = 0
 		}
 		st.Files, st.Examined = map[string]stamp{}, nil
 	}
@@ -271,7 +271,7 @@ func (st *state) clone() *state {
 	out.Sessions, out.byID = make(map[string]*ledgerSession, len(st.Sessions)), nil
 	for key, k := range st.Sessions {
 		own := *k
-		own.Pending, own.Segments, own.Silent = maps.Clone(k.Pending), slices.Clip(k.Segments), slices.Clip(k.Silent)
+		own.Pending, own.Segments, own.ScrubbedSpans = maps.Clone(k.Pending), slices.Clip(k.Segments), slices.Clip(k.ScrubbedSpans)
 		out.Sessions[key] = &own
 	}
 	out.Recorded, out.Wrote = maps.Clone(st.Recorded), slices.Clone(st.Wrote)
@@ -340,7 +340,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 			k.Scrubbed = t.TS
 		}
 		k.noteScrubbed(t)
-		k.Apart = k.Apart || t.Content == session.Elsewhere
+		k.HasElsewhere = k.HasElsewhere || t.Content == session.Elsewhere
 	}
 	k.Said = k.Said || len(s.Turns) > 0
 	if s.Cursor != "" {
@@ -364,20 +364,20 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 
 // noteScrubbed notes a turn that was scrubbed, and the next one that was not.
 func (k *ledgerSession) noteScrubbed(t session.Turn) {
-	n := len(k.Silent)
+	n := len(k.ScrubbedSpans)
 	switch scrubbed, open := t.Content == session.Scrubbed, n%2 == 1; {
 	case scrubbed && !open && t.Index == 0: // what was called before the first turn went with it
-		k.Silent = append(k.Silent, time.Time{})
+		k.ScrubbedSpans = append(k.ScrubbedSpans, time.Time{})
 	case scrubbed && !open:
-		k.Silent = append(k.Silent, t.TS)
-	case !scrubbed && open && t.TS.After(k.Silent[n-1]):
-		k.Silent = append(k.Silent, t.TS)
+		k.ScrubbedSpans = append(k.ScrubbedSpans, t.TS)
+	case !scrubbed && open && t.TS.After(k.ScrubbedSpans[n-1]):
+		k.ScrubbedSpans = append(k.ScrubbedSpans, t.TS)
 	}
 }
 
 // wasScrubbedAt reports whether what the session did at a time was scrubbed.
 func (k *ledgerSession) wasScrubbedAt(at time.Time) bool {
-	for pair := range slices.Chunk(k.Silent, 2) {
+	for pair := range slices.Chunk(k.ScrubbedSpans, 2) {
 		if !at.Before(pair[0]) && (len(pair) == 1 || at.Before(pair[1])) {
 			return true
 		}
@@ -450,8 +450,8 @@ func (st *state) unchanged(path string, size int64, mod time.Time) bool {
 	return ok && s.Size == size && s.ModTime == mod.UnixNano()
 }
 
-// forget drops the stamps of files that are gone, so that the cache does not grow for ever.
-func (st *state) forget(seen map[string]bool) {
+// dropStampsOfMissing drops the stamps of files that are gone, so that the cache does not grow for ever.
+func (st *state) dropStampsOfMissing(seen map[string]bool) {
 	for path := range st.Files {
 		if !seen[path] && filepath.IsAbs(path) { // others are in git
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

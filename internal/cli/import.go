@@ -122,8 +122,8 @@ func (app *App) tellImport(in curate.Imported) {
 	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
 		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.Count(in.Found.Unread[agent], "session"), agent))
 	}
-	for _, dir := range slices.Sorted(maps.Keys(in.Apart)) {
-		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.Count(in.Apart[dir], "session"), dir))
+	for _, dir := range slices.Sorted(maps.Keys(in.Elsewhere)) {
+		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.Count(in.Elsewhere[dir], "session"), dir))
 	}
 }
 
@@ -131,6 +131,6 @@ func importResult(in curate.Imported) result.Import {
 	return result.Import{
 		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns, ToolCalls: in.ToolCalls,
 		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed),
-		Others: total(in.Found.Others), Unread: total(in.Found.Unread), Elsewhere: total(in.Apart),
+		Others: total(in.Found.Others), Unread: total(in.Found.Unread), Elsewhere: total(in.Elsewhere),
 	}
 }

@@ -139,7 +139,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.Displaced(); err != nil {
+	if err := w.CachesMoved(); err != nil {
 		app.Warn(err)
 	}
 	author, err := w.Author(ctx)
@@ -307,9 +307,9 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 			app.tell("    %s: %s", agent, session.Count(out.Agents[agent], "session"))
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {
+	for _, dir := range slices.Sorted(maps.Keys(out.Elsewhere)) {
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
-			session.Count(out.Apart[dir], "session"), printable(dir)))
+			session.Count(out.Elsewhere[dir], "session"), printable(dir)))
 	}
 	return app.catchUp(ctx, w, author)
 }

@@ -30,7 +30,7 @@ type resumeOptions struct {
 	print, worktree, silent bool
 	more                    []string // arguments for the agent
 
-	held map[string]map[string]workspace.Held // by agent and its ID of the session, as far as it was looked for
+	held map[string]map[string]workspace.LocalSession // by agent and its ID of the session, as far as it was looked for
 }
 
 // newResumeCmd goes on with a session in its own agent: `git rekal resume 01KJW4MN`. Without arguments in a paused clone it ends the pause.
@@ -133,7 +133,7 @@ var errNothingHere = errors.New(`no session that answers has a transcript on thi
 // candidate is a session that can be gone on with.
 type candidate struct {
 	*result.Session
-	held workspace.Held
+	held workspace.LocalSession
 }
 
 func (c candidate) line() string {
@@ -194,12 +194,12 @@ func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *re
 		return candidate{}, &awayError{s.ID, err.Error()}
 	}
 	if c.held[s.Source] == nil {
-		held, err := w.Held(ctx, s.Source)
+		held, err := w.LocalSessions(ctx, s.Source)
 		if err != nil {
 			return candidate{}, err
 		}
 		if c.held == nil {
-			c.held = map[string]map[string]workspace.Held{}
+			c.held = map[string]map[string]workspace.LocalSession{}
 		}
 		c.held[s.Source] = held
 	}

@@ -78,7 +78,7 @@ func addParts(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.R
 	}
 	family, err := ReadLineage(ctx, index, repo, parts)
 	for _, p := range parts {
-		a.Add(session.TieInferred, family.Made(p, family.Was, family.Is)...)
+		a.Add(session.TieInferred, family.Made(p, family.Predecessors, family.Successors)...)
 	}
 	return err
 }

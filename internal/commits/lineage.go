@@ -40,7 +40,7 @@ func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error 
 
 // Made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
 func (l Lineage) Made(sha string, along ...attribution.RewriteMap) []attribution.Commit {
-	return l.From(sha, l.Maker(sha), along...)
+	return l.Follow(sha, l.Maker(sha), along...)
 }
 
 // Maker is who made a commit, as far as it is here.
@@ -70,7 +70,7 @@ func Family(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (o
 	}
 	for _, sha := range shas {
 		by := l.Maker(sha)
-		out = append(out, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
+		out = append(out, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Made(c.Email) })...)
 	}
 	return out, nil
 }

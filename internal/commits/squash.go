@@ -235,7 +235,7 @@ func (s *squash) apartByTip(ctx context.Context, tips []git.OID) map[git.OID]boo
 func (s *squash) readHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.candidates {
-		became := s.lineage.Made(k.SHA, s.lineage.Is)
+		became := s.lineage.Made(k.SHA, s.lineage.Successors)
 		for _, at := range became[:min(len(became), maxBecame)] {
 			if gone[at.SHA] {
 				continue
@@ -247,7 +247,7 @@ func (s *squash) readHere() (tips []git.OID, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if at.Email == "" || s.lineage.Maker(at.SHA).Is(at.Email) {
+			if at.Email == "" || s.lineage.Maker(at.SHA).Made(at.Email) {
 				k.here = append(k.here, c)
 				tips = append(tips, c.OID)
 			}

@@ -40,7 +40,7 @@ func ForgetOverheard(ctx context.Context, w *workspace.Workspace) error {
 func TranscriptOf(w *workspace.Workspace, r records.Record) string {
 	store, err := w.Records()
 	if err == nil {
-		if file := w.Outputs(store).Transcript(r.From.Source, r.From.Native); file != "" {
+		if file := w.Outputs(store).TranscriptPath(r.From.Source, r.From.Native); file != "" {
 			return file
 		}
 	}
@@ -93,7 +93,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 	if _, err := store.Derive(ctx, made); err != nil {
 		return false, err
 	}
-	return more, errors.Join(from.Done(), store.DropProgress(from.File))
+	return more, errors.Join(from.SaveProgress(), store.DropProgress(from.ProgressFile))
 }
 
 // redacted redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.

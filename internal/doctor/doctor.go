@@ -178,7 +178,7 @@ func (d *doctor) signatures(ctx context.Context) {
 const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
-	if err := d.Displaced(); err != nil {
+	if err := d.CachesMoved(); err != nil {
 		d.report("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
 	}
 	if d.Ready() != nil {

@@ -83,7 +83,7 @@ func (a Agent) Locate(ctx context.Context, env transcript.Env) (transcript.Found
 		sum := fnv.New64a()
 		_, _ = io.WriteString(sum, rec.Get("version").String())
 		found.Files = append(found.Files, transcript.File{
-			Path: filepath.Join(a.path, id), NativeID: id, Cwd: rec.Get("cwd").Str, Whole: true,
+			Path: filepath.Join(a.path, id), NativeID: id, Cwd: rec.Get("cwd").Str, ReadWhole: true,
 			Size: int64(sum.Sum64() >> 1), ModTime: time.Unix(0, 0).UTC(),
 		})
 	}

@@ -58,7 +58,7 @@ func stores(t *testing.T, names ...string) {
 	}
 }
 
-func none(r *git.Repo) git.OID { return git.OID(strings.Repeat("1", 2*r.Hash().Size)) }
+func none(r *git.Repo) git.OID { return git.OID(strings.Repeat("1", 2*r.ObjectFormat().OIDSize)) }
 
 func refuses(t testing.TB, what string, want, err error) {
 	t.Helper()
@@ -82,7 +82,7 @@ func storedObjects(p *repos.Place, r *git.Repo) {
 	harness.Equal(t, "missing", map[git.OID]bool{none(r): true}, r.Missing([]git.OID{head, none(r)}))
 	_, err := r.Blob(none(r))
 	refuses(t, "a blob that is not", git.ErrNotFound, err)
-	_, err = r.Blob(git.OID(strings.Repeat("1", 104-2*r.Hash().Size)))
+	_, err = r.Blob(git.OID(strings.Repeat("1", 104-2*r.ObjectFormat().OIDSize)))
 	refuses(t, "a name of the other format", git.ErrNotFound, err)
 	_, err = r.Blob(head)
 	refuses(t, "a blob that is a commit", git.ErrMalformed, err)

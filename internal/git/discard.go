@@ -131,7 +131,7 @@ func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
 // from. Only `git gc --prune=now` takes them out of a pack.
 func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	for _, id := range ids {
-		if err := r.hash.check(id); err != nil {
+		if err := r.format.checkID(id); err != nil {
 			return nil, err
 		}
 		if err := os.Remove(r.loosePath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {

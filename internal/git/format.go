@@ -9,37 +9,37 @@ import (
 	"strings"
 )
 
-// Hash is what names the objects of a repository.
-type Hash struct {
-	Size int // of an OID in bytes, as trees and the index hold it: 20 or 32
-	sum  func() hash.Hash
+// ObjectFormat is the hash by which a repository names its objects: SHA-1 or SHA-256.
+type ObjectFormat struct {
+	OIDSize int // in bytes, as trees and the index hold an OID: 20 or 32
+	newHash func() hash.Hash
 }
 
-// What git knows as extensions.objectFormat.
+// The two values of git's setting extensions.objectFormat.
 var (
-	sha1Names   = Hash{Size: sha1.Size, sum: sha1.New}     //nolint:gochecknoglobals // a constant
-	sha256Names = Hash{Size: sha256.Size, sum: sha256.New} //nolint:gochecknoglobals // a constant
+	sha1Format   = ObjectFormat{OIDSize: sha1.Size, newHash: sha1.New}     //nolint:gochecknoglobals // a constant
+	sha256Format = ObjectFormat{OIDSize: sha256.Size, newHash: sha256.New} //nolint:gochecknoglobals // a constant
 )
 
-// signatureHeader is where a commit holds its signature.
-func (h Hash) signatureHeader() string {
-	if h.Size == sha256.Size {
+// signatureHeader is the header of a commit that holds its signature.
+func (h ObjectFormat) signatureHeader() string {
+	if h.OIDSize == sha256.Size {
 		return "gpgsig-sha256"
 	}
 	return "gpgsig"
 }
 
-// SHA1 is what named them all until there was another one.
-func SHA1() Hash { return sha1Names }
+// SHA1 is the format of most repositories, and the only one before git 2.29.
+func SHA1() ObjectFormat { return sha1Format }
 
-// Hash is what names this repository's objects.
-func (r *Repo) Hash() Hash { return r.hash }
+// ObjectFormat is the hash by which this repository names its objects.
+func (r *Repo) ObjectFormat() ObjectFormat { return r.format }
 
-// Blob names a blob.
-func (h Hash) Blob(content []byte) OID { return h.oid(kindBlob, content) }
+// BlobID is the OID of a blob with this content. Nothing is written.
+func (h ObjectFormat) BlobID(content []byte) OID { return h.objectID(kindBlob, content) }
 
-func (h Hash) oid(kind Kind, content []byte) OID {
-	sum := h.sum()
+func (h ObjectFormat) objectID(kind Kind, content []byte) OID {
+	sum := h.newHash()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
 	sum.Write(content)
 	return OID(hex.EncodeToString(sum.Sum(nil)))
@@ -54,12 +54,12 @@ func IsOID(text string) bool {
 	return err == nil
 }
 
-// check says what an OID is that can't name an object here: ErrNotFound where another repository may have one.
-func (h Hash) check(id OID) error {
+// checkID is the error for an OID that can't name an object of this format: ErrNotFound if it has the length of the other format.
+func (h ObjectFormat) checkID(id OID) error {
 	switch {
 	case !IsOID(string(id)):
 		return fmt.Errorf("git: %q is no object ID", id)
-	case len(id) != 2*h.Size:
+	case len(id) != 2*h.OIDSize:
 		return fmt.Errorf("git: object %s has a name of another format: %w", id, ErrNotFound)
 	}
 	return nil
@@ -70,29 +70,29 @@ func (r *Repo) chooseStore() (err error) {
 	objects, refs := r.Setting("extensions.objectformat"), r.Setting("extensions.refstorage")
 	switch strings.ToLower(objects) {
 	case "", "sha1":
-		r.hash = sha1Names
+		r.format = sha1Format
 	case "sha256":
-		r.hash = sha256Names
+		r.format = sha256Format
 	default:
 		return fmt.Errorf("%w: extensions.objectformat is %s", ErrUnsupported, objects)
 	}
-	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" { // which git refuses
+	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" { // git refuses extensions in format 0
 		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"", ErrUnsupported)
 	}
 	r.git = &plumbing{repo: r}
-	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
+	switch isSHA1 := r.format.OIDSize == sha1Format.OIDSize; strings.ToLower(refs) {
 	case "", "files":
-		if own {
-			r.git.onlyInfo = true
+		if isSHA1 {
+			r.git.headersOnly = true
 			r.store, err = newLibrary(r)
 			return err
 		}
-	default: // which not every git knows
+	default: // reftable: older versions of git don't know it
 		if _, err := r.Run(r.ctx, "rev-parse", "--git-dir"); err != nil {
 			return fmt.Errorf("%w: extensions.refstorage is %s: %w", ErrUnsupported, refs, err)
 		}
 		r.reftable = true
 	}
 	r.store = r.git
-	return r.git.start() // everything asks for something, and meanwhile it may begin
+	return r.git.start() // early: the process is up when the first object is asked for
 }

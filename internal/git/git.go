@@ -54,7 +54,7 @@ type Layout struct {
 type Repo struct {
 	ctx      context.Context  // ends every process that is started for it
 	r        *git2.Repository // found it, and reads its configuration
-	hash     Hash
+	format   ObjectFormat
 	store    store
 	git      *plumbing // the store, or beside libgit2 for what that does not know
 	reftable bool      // refs and their reflogs are in a reftable
@@ -103,7 +103,7 @@ func (r *Repo) InitBeside(dir string) error {
 		made.Free()
 		err = os.Chmod(dir, 0o700)
 	}
-	if err == nil && r.hash.Size == sha256Names.Size {
+	if err == nil && r.format.OIDSize == sha256Format.OIDSize {
 		text := "[core]\n\tbare = true\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 		err = os.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600)
 	}

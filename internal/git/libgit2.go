@@ -38,7 +38,7 @@ func oidOf(id *git2.Oid) OID {
 }
 
 func (l *library) libraryOID(id OID) (*git2.Oid, error) {
-	if err := l.repo.hash.check(id); err != nil {
+	if err := l.repo.format.checkID(id); err != nil {
 		return nil, err
 	}
 	return git2.NewOid(string(id))

@@ -157,7 +157,7 @@ func (r *Repo) InMainHead(name string) (bool, error) {
 // CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.
 // It returns ErrNotFound when there is none, and ErrAmbiguous when several objects begin so.
 func (r *Repo) CommitByPrefix(prefix string) (OID, error) {
-	if n := len(prefix); n < 4 || n > 2*r.hash.Size || strings.Trim(prefix, "0123456789abcdefABCDEF") != "" {
+	if n := len(prefix); n < 4 || n > 2*r.format.OIDSize || strings.Trim(prefix, "0123456789abcdefABCDEF") != "" {
 		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
 	}
 	out, err := r.git.run(r.ctx, "rev-parse", "--disambiguate="+prefix)

@@ -16,9 +16,9 @@ import (
 // a process takes 3 ms; a second one, for sizes alone, would only be a second process. Refs are listed by one for-each-ref, and moved by one
 // update-ref. A hook with nothing new took 18.5 ms, where libgit2 took 12.2, and a recall 19.9, where libgit2 took 15.1.
 type plumbing struct {
-	repo     *Repo
-	onlyInfo bool  // libgit2 is the store, and git is asked for kinds and sizes alone: --batch-command is of git 2.36
-	talk     *Talk // nil: not started, or ended
+	repo        *Repo
+	headersOnly bool  // libgit2 is the store, and git is asked for kinds and sizes alone: --batch-command is of git 2.36
+	talk        *Talk // nil: not started, or ended
 }
 
 // isolate is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
@@ -30,7 +30,7 @@ func isolate(cmd *exec.Cmd) *exec.Cmd {
 
 func (p *plumbing) start() (err error) {
 	mode := "--batch-command"
-	if p.onlyInfo {
+	if p.headersOnly {
 		mode = "--batch-check"
 	}
 	p.talk, err = p.repo.Talk(isolate(p.repo.Command(p.repo.ctx, "cat-file", mode)))
@@ -62,7 +62,7 @@ func (p *plumbing) ask(command, name string) (objectInfo, error) {
 			return objectInfo{}, err
 		}
 	}
-	if !p.onlyInfo {
+	if !p.headersOnly {
 		name = command + " " + name
 	}
 	_, err := io.WriteString(p.talk.In, name+"\n")
@@ -88,7 +88,7 @@ func (p *plumbing) ended(err error) error {
 // parse reads "OID KIND SIZE", or a name and what is the matter with it.
 func (p *plumbing) parse(line string) (objectInfo, error) {
 	f := strings.Fields(line)
-	if len(f) == 3 && len(f[0]) == 2*p.repo.hash.Size {
+	if len(f) == 3 && len(f[0]) == 2*p.repo.format.OIDSize {
 		if size, err := strconv.ParseUint(f[2], 10, 64); err == nil {
 			return objectInfo{OID(f[0]), Kind(f[1]), size}, nil
 		}
@@ -100,7 +100,7 @@ func (p *plumbing) parse(line string) (objectInfo, error) {
 }
 
 func (p *plumbing) header(id OID) (Kind, uint64, error) {
-	if err := p.repo.hash.check(id); err != nil {
+	if err := p.repo.format.checkID(id); err != nil {
 		return "", 0, err
 	}
 	a, err := p.ask("info", string(id))
@@ -108,7 +108,7 @@ func (p *plumbing) header(id OID) (Kind, uint64, error) {
 }
 
 func (p *plumbing) object(id OID) (Kind, []byte, error) {
-	if err := p.repo.hash.check(id); err != nil {
+	if err := p.repo.format.checkID(id); err != nil {
 		return "", nil, err
 	}
 	a, err := p.ask("contents", string(id))

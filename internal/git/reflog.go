@@ -58,7 +58,7 @@ func (r *Repo) askReflog(ref string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
-	old, lines := strings.Repeat("0", 2*r.hash.Size), slices.Collect(strings.Lines(out))
+	old, lines := strings.Repeat("0", 2*r.format.OIDSize), slices.Collect(strings.Lines(out))
 	var all strings.Builder
 	for _, line := range slices.Backward(lines) {
 		id, rest, _ := strings.Cut(line, "\t")

@@ -57,11 +57,11 @@ func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, re
 }
 
 func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog string) error {
-	if err := r.hash.check(new); err != nil {
+	if err := r.format.checkID(new); err != nil {
 		return err
 	}
 	if old == "" {
-		old = OID(strings.Repeat("0", 2*r.hash.Size))
+		old = OID(strings.Repeat("0", 2*r.format.OIDSize))
 	}
 	err := r.runChange(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old)) // retryWhileLocked waits for locks
 	if err == nil {

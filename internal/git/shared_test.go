@@ -40,7 +40,7 @@ func TestShared(t *testing.T) {
 					return append(modes(folder), modes(filepath.Join(folder, string(id[2:])))...)
 				}
 				refs := func() []string { return modes("refs/heads/rekal", ref, "logs/refs/heads/rekal", "logs/"+ref) }
-				blob := git.SHA1().Blob([]byte("shared"))
+				blob := git.SHA1().BlobID([]byte("shared"))
 				p.Write("r/text", "shared")
 				harness.Equal(t, "blob", string(blob), p.Git("r", "hash-object", "-w", "text"))
 				want = object(blob)

@@ -203,7 +203,7 @@ func (t *Trees) entries(id OID) treeEntries {
 	}
 	t.left -= len(raw)
 	t.current[id] = raw
-	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}
+	return treeEntries{tree: id, size: t.repo.format.OIDSize, rest: raw}
 }
 
 // Named are the entries of a tree by their names, for who asks for several. The map is the reader's.

@@ -20,7 +20,7 @@ import (
 // hash. (`git hash-object -w` does the same in a process of 3 ms.) One that is there becomes as young as a new one, so that no
 // `git gc` which runs just now takes it away.
 func (r *Repo) write(kind Kind, content []byte) (OID, error) {
-	id := r.hash.oid(kind, content)
+	id := r.format.objectID(kind, content)
 	path := r.loosePath(id)
 	if unix.Utimes(path, nil) == nil {
 		return id, nil
@@ -95,7 +95,7 @@ func (r *Repo) Unsigned(id OID) (OID, error) {
 			without.WriteString(line)
 		}
 	}
-	return r.hash.oid(kindCommit, []byte(without.String()+"\n"+message)), nil
+	return r.format.objectID(kindCommit, []byte(without.String()+"\n"+message)), nil
 }
 
 // SignWith has drafts signed that ask for it. A commit that can't be signed is written without.
@@ -142,13 +142,13 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	}
 	text += "author " + by + "\ncommitter " + by + "\n"
 	if len(d.StandIns) > 0 {
-		if id, ok := d.StandIns[r.hash.oid(kindCommit, []byte(text+"\n"+d.Message))]; ok {
+		if id, ok := d.StandIns[r.format.objectID(kindCommit, []byte(text+"\n"+d.Message))]; ok {
 			return id, nil
 		}
 	}
 	if d.Signed && r.sign != nil {
 		if signature, err := r.sign(r.ctx, []byte(text+"\n"+d.Message)); err == nil {
-			text += r.hash.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n"
+			text += r.format.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n"
 		}
 	}
 	id, err := r.write(kindCommit, []byte(text+"\n"+d.Message))

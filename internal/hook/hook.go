@@ -93,7 +93,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		return err
 	}
 	if c.Name == postCheckout {
-		return w.Finish(within)
+		return w.FinishTemplate(within)
 	}
 	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {

@@ -22,7 +22,7 @@ type tree struct {
 
 // read finds out which files are to be looked at, and reads their words where they are many.
 func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
-	t.words = openWords(dir, t.repo.Hash().Size)
+	t.words = openWords(dir, t.repo.ObjectFormat().OIDSize)
 	base := git.OID("")
 	if t.words != nil {
 		base = t.words.tree

@@ -41,11 +41,11 @@ type Question struct {
 
 // Answer is what records say.
 type Answer struct {
-	Hits    []result.Hit // the best first, or the latest
-	Latest  bool         // they are the latest of their kind
-	Total   int          // how many there are, before Limit
-	Touched bool         // each touches one of Question.Files
-	Unknown []string     // words of Question.Words that stand nowhere
+	Hits       []result.Hit // the best first, or the latest
+	Latest     bool         // they are the latest of their kind
+	Total      int          // how many there are, before Limit
+	TouchFiles bool         // each touches one of Question.Files
+	Unknown    []string     // words of Question.Words that stand nowhere
 }
 
 // maxText is how much of a record's text stands in a result, in characters, unless it is the only one.
@@ -64,7 +64,7 @@ func (v *View) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, err
 	if err != nil || len(found) == 0 {
 		return out, err
 	}
-	found, out.Touched = touching(found, q.Files)
+	found, out.TouchFiles = touching(found, q.Files)
 	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}

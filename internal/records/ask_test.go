@@ -303,7 +303,7 @@ func TestFilesAndFreshness(t *testing.T) {
 	w.add(records.Record{Command: "npm run docs", Text: "build failed: index.html\n", Paths: []string{"docs/index.html"}})
 	state := func() string {
 		a := w.ask(records.Question{Words: "build failed bundle", Files: []string{"bundle.js"}})
-		if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(built) || !a.Touched {
+		if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(built) || !a.TouchFiles {
 			t.Fatalf("%+v", a)
 		}
 		return a.Hits[0].Freshness
@@ -321,7 +321,7 @@ func TestFilesAndFreshness(t *testing.T) {
 	if got := state(); got != result.StaleDeleted {
 		t.Error(got)
 	}
-	if a := w.ask(records.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.Touched {
+	if a := w.ask(records.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.TouchFiles {
 		t.Errorf("where nothing touches it: %+v", a)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	maxEnv     = 200
 )
 
-// envFiles finds .env, .env.local, .envrc and so on, and stores (see isStore), in root and, with deep, below it. Most of
+// envFiles finds .env, .env.local, .envrc and so on, and stores (see isSecretFile), in root and, with deep, below it. Most of
 // them are ignored by git, so git is not asked. Folders that tools fill are passed over, and
 // samples, which are there to hold no secret.
 func envFiles(root string, deep bool) []string {
@@ -24,15 +24,15 @@ func envFiles(root string, deep bool) []string {
 	todo := []string{root}
 	for at := 0; at < len(todo) && entries < maxEntries; at++ {
 		dir := todo[at]
-		for _, e := range list(dir) {
+		for _, e := range entriesOf(dir) {
 			entries++
 			name := e.Name()
 			switch {
 			case e.IsDir():
-				if deep && len(todo) < maxFolders && !filled(name) {
+				if deep && len(todo) < maxFolders && !isFilledByTool(name) {
 					todo = append(todo, filepath.Join(dir, name))
 				}
-			case (strings.HasPrefix(name, ".env") && !isSample(name) || isStore(name)) && len(out) < maxEnv:
+			case (strings.HasPrefix(name, ".env") && !isSample(name) || isSecretFile(name)) && len(out) < maxEnv:
 				out = append(out, filepath.Join(dir, name))
 			}
 		}
@@ -40,8 +40,8 @@ func envFiles(root string, deep bool) []string {
 	return out
 }
 
-// list is the entries of a folder, in the file system's order; none when it can't be read.
-func list(dir string) []os.DirEntry {
+// entriesOf is the entries of a folder, in the file system's order; none when it can't be read.
+func entriesOf(dir string) []os.DirEntry {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
@@ -54,8 +54,8 @@ func list(dir string) []os.DirEntry {
 	return entries
 }
 
-// filled reports whether a folder of that name is filled by a tool.
-func filled(name string) bool {
+// isFilledByTool reports whether a folder of that name is filled by a tool.
+func isFilledByTool(name string) bool {
 	switch name {
 	case ".git", ".rekal", "node_modules", "bower_components", "vendor", "target", "dist", "venv", ".venv", ".env", "env",
 		"__pycache__", ".tox", ".mypy_cache", ".cache", ".next", ".nuxt", ".gradle", ".idea", "Pods", "site-packages", ".yarn", ".pnpm-store":
@@ -87,7 +87,7 @@ func parseEnv(text string) []pair {
 		v = strings.TrimLeft(v, " \t")
 		if v != "" && strings.IndexByte("\"'`", v[0]) >= 0 {
 			whole := text[len(line)-len(v)+1:]
-			if end := closing(whole, v[0]); end >= 0 {
+			if end := closingQuote(whole, v[0]); end >= 0 {
 				out = append(out, quotedValues(key, whole[:end], v[0])...)
 				_, text, _ = strings.Cut(whole[end:], "\n")
 				continue
@@ -100,8 +100,8 @@ func parseEnv(text string) []pair {
 	return out
 }
 
-// closing is where the quote q ends; -1 when it does not.
-func closing(s string, q byte) int {
+// closingQuote is where the quote q ends; -1 when it does not.
+func closingQuote(s string, q byte) int {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && q == '"':

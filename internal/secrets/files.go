@@ -9,34 +9,34 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// stores are the files in the home folder in which tools keep what they log in with, and the
-// variable that says where else one is.
-func stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
+// addCredentialFiles adds the secrets in the files of the home folder in which tools keep their logins. at is the
+// path of a file: what the environment variable says, else the path below home.
+func addCredentialFiles(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
 	for line := range strings.Lines(readRegular(at("PGPASSFILE", ".pgpass"))) {
-		c.pgpass(line)
+		c.addPgpass(line)
 	}
 	files := []string{
-		at("NPM_CONFIG_USERCONFIG", ".npmrc"), below(at("DOCKER_CONFIG", ".docker"), "config.json"),
-		below(cmp.Or(vars["GH_CONFIG_DIR"], below(xdg, "gh")), "hosts.yml"),
+		at("NPM_CONFIG_USERCONFIG", ".npmrc"), fileIn(at("DOCKER_CONFIG", ".docker"), "config.json"),
+		fileIn(cmp.Or(vars["GH_CONFIG_DIR"], fileIn(xdg, "gh")), "hosts.yml"),
 		at("", ".my.cnf"), at("", ".pypirc"), at("", ".yarnrc.yml"), at("", ".cargo", "credentials.toml"), at("", ".gem", "credentials"),
 	}
 	files = append(files, filepath.SplitList(at("KUBECONFIG", ".kube", "config"))...)
 	for _, f := range files {
-		c.keyed(readRegular(f))
+		c.addPairs(readRegular(f))
 	}
 }
 
-// below is a file in a folder; "" where there is none.
-func below(dir, name string) string {
+// fileIn is the path of a file in a folder; "" if dir is "".
+func fileIn(dir, name string) string {
 	if dir == "" {
 		return ""
 	}
 	return filepath.Join(dir, name)
 }
 
-// isStore reports whether a file in a repository is there to hold secrets: Rails' key, Rails'
+// isSecretFile reports whether a file in a repository is there to hold secrets: Rails' key, Rails'
 // and others' secrets, variables of Terraform, logins of npm and of PyPI.
-func isStore(name string) bool {
+func isSecretFile(name string) bool {
 	switch name {
 	case "master.key", "secrets.yml", "secrets.yaml", ".npmrc", ".pypirc":
 		return true
@@ -44,42 +44,42 @@ func isStore(name string) bool {
 	return strings.HasSuffix(name, ".tfvars")
 }
 
-// store takes what such a file holds: a key alone, or values by their names.
-func (c *collection) store(path string) {
+// addSecretFile adds what a file that isSecretFile holds: one key, or pairs of a name and a value.
+func (c *collection) addSecretFile(path string) {
 	text := readRegular(path)
 	if strings.HasSuffix(path, ".key") {
 		c.add(text)
 		return
 	}
-	c.keyed(text)
+	c.addPairs(text)
 }
 
-// keyedLine is a name and its value, as YAML, JSON, TOML, HCL and INI files have them in a line;
-// keyedJSON is one anywhere in a line.
+// pairLine is a line with a name and its value, as YAML, JSON, TOML, HCL and INI files have it;
+// pairJSON is such a pair of JSON anywhere in a line.
 var (
-	keyedLine = lazy.Expr(`(?m)^[ \t-]*["']?([\w./:@-]*?)["']?[ \t]*(?:=|:[ \t])[ \t]*(\S[^\n]*)$`)
-	keyedJSON = lazy.Expr(`"([\w-]+)"\s*:\s*"([^"\n]+)"`)
+	pairLine = lazy.Expr(`(?m)^[ \t-]*["']?([\w./:@-]*?)["']?[ \t]*(?:=|:[ \t])[ \t]*(\S[^\n]*)$`)
+	pairJSON = lazy.Expr(`"([\w-]+)"\s*:\s*"([^"\n]+)"`)
 )
 
-// keyed takes the values whose names say that they are secret.
-func (c *collection) keyed(text string) {
-	for _, re := range []*lazy.Regexp{keyedLine, keyedJSON} {
+// addPairs adds the values of a text whose names say that they are secret.
+func (c *collection) addPairs(text string) {
+	for _, re := range []*lazy.Regexp{pairLine, pairJSON} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			name, v := m[1], unquoted(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]
-			c.named(name, v)
+			c.addIfSecretName(name, v)
 			if isSecret(name) {
-				c.encoded(v)
+				c.addBasicAuth(v)
 			}
 		}
 	}
 }
 
-// unquoted is a value without quotes, or without what stands behind it.
+// unquoted is a value without its quotes and without a comma or comment behind it.
 func unquoted(v string) string {
 	v = strings.TrimRight(v, " \t\r,")
 	if v != "" && (v[0] == '"' || v[0] == '\'') {
-		if n := closing(v[1:], v[0]); n >= 0 {
+		if n := closingQuote(v[1:], v[0]); n >= 0 {
 			return v[1 : n+1]
 		}
 	}
@@ -87,8 +87,8 @@ func unquoted(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// encoded takes the password out of the base64 of "user:password", as Docker and npm store it.
-func (c *collection) encoded(v string) {
+// addBasicAuth adds the password of "user:password" in base64, as Docker and npm store it.
+func (c *collection) addBasicAuth(v string) {
 	pair, err := base64.StdEncoding.DecodeString(v)
 	if err != nil {
 		return
@@ -98,9 +98,9 @@ func (c *collection) encoded(v string) {
 	}
 }
 
-// pgpass takes the password of a line "host:port:database:user:password", in which a backslash
+// addPgpass adds the password of a line "host:port:database:user:password", in which a backslash
 // escapes colons.
-func (c *collection) pgpass(line string) {
+func (c *collection) addPgpass(line string) {
 	line = strings.TrimRight(line, "\r\n")
 	for range 4 {
 		end := strings.IndexByte(line, ':')

@@ -39,7 +39,7 @@ func (s Source) Gather() []string {
 	for _, kv := range s.Env {
 		if name, v, ok := strings.Cut(kv, "="); ok {
 			vars[name] = v
-			c.named(name, v)
+			c.addIfSecretName(name, v)
 		}
 	}
 	bytes := 0
@@ -48,8 +48,8 @@ func (s Source) Gather() []string {
 			if bytes > maxBytes || len(c.values) > maxValues {
 				break
 			}
-			if isStore(filepath.Base(f)) {
-				c.store(f)
+			if isSecretFile(filepath.Base(f)) {
+				c.addSecretFile(f)
 				continue
 			}
 			text := readRegular(f)
@@ -58,22 +58,22 @@ func (s Source) Gather() []string {
 				if len(c.values) > maxValues {
 					break
 				}
-				c.setting(kv.key, kv.value)
+				c.addDotenvValue(kv.key, kv.value)
 			}
 		}
 	}
-	s.files(&c, vars)
+	s.addHomeFiles(&c, vars)
 	for key, values := range s.Git {
-		c.credentials(key) // url.<base>.insteadOf
+		c.addURLPasswords(key) // url.<base>.insteadOf
 		for _, v := range values {
-			c.config(key, v)
+			c.addGitConfig(key, v)
 		}
 	}
 	return c.values
 }
 
-// files reads the credential files that lie in the home folder, or where the environment says.
-func (s Source) files(c *collection, vars map[string]string) {
+// addHomeFiles adds the secrets of the credential files that lie in the home folder, or where the environment says.
+func (s Source) addHomeFiles(c *collection, vars map[string]string) {
 	at := func(variable string, home ...string) string {
 		if v := vars[variable]; v != "" && variable != "" {
 			return v
@@ -84,7 +84,7 @@ func (s Source) files(c *collection, vars map[string]string) {
 		return filepath.Join(append([]string{s.Home}, home...)...)
 	}
 	for _, f := range []string{at("NETRC", ".netrc"), at("", "_netrc")} {
-		c.netrc(readRegular(f))
+		c.addNetrc(readRegular(f))
 	}
 	for _, f := range []string{at("AWS_SHARED_CREDENTIALS_FILE", ".aws", "credentials"), at("AWS_CONFIG_FILE", ".aws", "config")} {
 		for _, kv := range parseEnv(readRegular(f)) {
@@ -94,18 +94,18 @@ func (s Source) files(c *collection, vars map[string]string) {
 		}
 	}
 	xdg := at("XDG_CONFIG_HOME", ".config")
-	stores(c, at, xdg, vars)
+	addCredentialFiles(c, at, xdg, vars)
 	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
 		for line := range strings.Lines(readRegular(f)) {
-			c.credentials(line)
+			c.addURLPasswords(line)
 		}
 	}
 }
 
-// collection is what was found so far.
+// collection holds the secret values that were found so far.
 type collection struct{ values []string }
 
-// add takes a value, and each line of one that has several.
+// add adds a value, and each line of a value that has several.
 func (c *collection) add(v string) {
 	if v = strings.TrimSpace(v); v == "" {
 		return
@@ -121,20 +121,20 @@ func (c *collection) add(v string) {
 	}
 }
 
-// named takes the value of a variable whose name looks secret, and the password of a URL in
-// any.
-func (c *collection) named(name, v string) {
+// addIfSecretName adds a value if its name looks secret, and under any name the password of a URL in
+// the value.
+func (c *collection) addIfSecretName(name, v string) {
 	if isSecret(name) {
 		c.add(v)
 	}
-	c.credentials(v)
+	c.addURLPasswords(v)
 }
 
-// setting takes what a .env file sets. Such a file is there to hold secrets: a value under
-// any name counts, unless it is made of words or is a sum.
-func (c *collection) setting(name, v string) {
-	c.named(name, v)
-	if !sum.MatchString(v) && (!redact.Wordy(v) || hasOddPart(v)) {
+// addDotenvValue adds a value of a .env file. Such a file is there to hold secrets: a value under
+// any name counts, unless it is made of words or is a hash.
+func (c *collection) addDotenvValue(name, v string) {
+	c.addIfSecretName(name, v)
+	if !hexOrUUID.MatchString(v) && (!redact.Wordy(v) || hasOddPart(v)) {
 		c.add(v)
 	}
 }
@@ -148,15 +148,15 @@ func hasOddPart(v string) bool {
 	})
 }
 
-// sum is a hash or a UUID.
-var sum = lazy.Expr(`^[0-9a-fA-F-]+$`)
+// hexOrUUID matches a hash or a UUID.
+var hexOrUUID = lazy.Expr(`^[0-9a-fA-F-]+$`)
 
-// userinfo is what stands before the host of a URL.
+// userinfo matches what stands before the host of a URL.
 var userinfo = lazy.Expr(`://([^\s/"'<>]*)@`)
 
-// credentials takes passwords out of URLs, as they stand there and decoded. What stands alone
+// addURLPasswords adds the passwords of URLs, as they stand there and decoded. A single name
 // before the "@" is a user, or a token in a user's place.
-func (c *collection) credentials(v string) {
+func (c *collection) addURLPasswords(v string) {
 	for _, m := range userinfo.FindAllStringSubmatch(v, -1) {
 		user, password, both := strings.Cut(m[1], ":")
 		if !both || password == "x-oauth-basic" {
@@ -172,19 +172,18 @@ func (c *collection) credentials(v string) {
 	}
 }
 
-// config takes what git's configuration holds: URLs with passwords, headers, and keys that are
-// called secret.
-func (c *collection) config(key, v string) {
+// addGitConfig adds the secrets of a setting of git: URLs with passwords, headers, and settings with a secret
+// name.
+func (c *collection) addGitConfig(key, v string) {
 	name := key[strings.LastIndexByte(key, '.')+1:]
 	if strings.EqualFold(name, "extraheader") {
-		c.header(v)
+		c.addHeader(v)
 	}
-	c.named(name, v)
+	c.addIfSecretName(name, v)
 }
 
-// header takes the value of an Authorization header or another one; of Basic, also the
-// password.
-func (c *collection) header(v string) {
+// addHeader adds the value of an HTTP header, and the password of "Authorization: Basic".
+func (c *collection) addHeader(v string) {
 	_, v, _ = strings.Cut(v, ":")
 	fields := strings.Fields(v)
 	if len(fields) == 0 {
@@ -193,12 +192,12 @@ func (c *collection) header(v string) {
 	last := fields[len(fields)-1]
 	c.add(last)
 	if len(fields) > 1 && strings.EqualFold(fields[0], "basic") {
-		c.encoded(last)
+		c.addBasicAuth(last)
 	}
 }
 
-// netrc takes what follows "password" and "account".
-func (c *collection) netrc(text string) {
+// addNetrc adds the words behind "password" and "account" in a .netrc.
+func (c *collection) addNetrc(text string) {
 	fields := strings.Fields(text)
 	for i, f := range fields {
 		if (f == "password" || f == "account") && i+1 < len(fields) {
@@ -213,7 +212,7 @@ func isSecret(name string) bool {
 	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting, as core.hooksPath
 		return false
 	}
-	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(name, "${1}_${2}")), func(r rune) bool {
+	words := strings.FieldsFunc(strings.ToLower(camelBoundary.ReplaceAllString(name, "${1}_${2}")), func(r rune) bool {
 		return r == '_' || r == '-' || r == '.' || r == ' '
 	})
 	if len(words) == 0 || redact.AboutSecret(words[len(words)-1]) {
@@ -233,7 +232,7 @@ func isSecret(name string) bool {
 	return false
 }
 
-var camel = lazy.Expr(`([a-z0-9])([A-Z])`)
+var camelBoundary = lazy.Expr(`([a-z0-9])([A-Z])`)
 
 const (
 	// maxFile is how much of a file is read, in bytes.

@@ -36,7 +36,7 @@ type Layout struct {
 	HooksOff       bool   // the environment switches hooks off; the above is what counts without it
 	Exclude        string // `git rev-parse --git-path info/exclude`
 	RekalDir       string // the folder .rekal
-	Foreign        bool   // git tracks files there: Remove leaves it, and believes nothing in it
+	RekalTracked   bool   // git tracks files there: Remove leaves it, and believes nothing in it
 	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
 	// one, as under graphical clients. Empty: no fallback.
 	Binary string
@@ -89,7 +89,7 @@ func Remove(l Layout) (Report, error) {
 		return Report{}, err
 	}
 	var r Report
-	if l.Foreign {
+	if l.RekalTracked {
 		r.hint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.show(l.RekalDir))
 		return r, errors.Join(removeHooks(l, &r), removeOnce(l, &r), removeExclude(l, &r))
 	}

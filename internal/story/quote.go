@@ -10,7 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// What stands around the words of a line of Markdown.
+// Signs of Markdown around the words of a line.
 var (
 	bullet  = lazy.Expr(`^\s*[-*+•]\s+`)
 	ordinal = lazy.Expr(`^\s*\d{1,3}[.)]\s`)
@@ -18,7 +18,7 @@ var (
 	rule    = lazy.Expr(`^\s*([-*_=]\s*){3,}$`)
 )
 
-// blockQuote is the beginning of a text as a block quote of about so many words. "…" stands for code, tables and the rest, which are left out.
+// blockQuote quotes about the first so many words of a text as a Markdown block quote. "…" stands for code and tables, which are left out, and for the rest.
 func blockQuote(text string, words int) string {
 	var out []string
 	add := func(line string) {
@@ -50,7 +50,7 @@ func blockQuote(text string, words int) string {
 			mark = "- "
 		}
 		l = heading.ReplaceAllString(bullet.ReplaceAllString(l, ""), "")
-		add(mark + inlineText(firstWords(unmarked(l), words)))
+		add(mark + inlineText(firstWords(withoutBold(l), words)))
 		if words -= countWords(l); head {
 			add("")
 		}
@@ -58,12 +58,12 @@ func blockQuote(text string, words int) string {
 	return "> " + strings.TrimRight(strings.Join(out, "\n> "), " >\n") + "\n"
 }
 
-// asCode is a text of somebody else's between backticks, in one line.
+// asCode puts a text that others wrote between backticks, in one line.
 func asCode(text string) string {
 	return "`" + strings.ReplaceAll(session.OneLine(result.Printable(text)), "`", "'") + "`"
 }
 
-// writeList lists the first lines below a heading, and says how many there are more; without lines it is nothing.
+// writeList writes a heading, at most so many lines below it, and how many more there are. Without lines it writes nothing.
 func writeList(b *strings.Builder, head string, lines []string, most int) {
 	if len(lines) > 0 {
 		b.WriteString(head)
@@ -77,8 +77,8 @@ func writeList(b *strings.Builder, head string, lines []string, most int) {
 	}
 }
 
-// unmarked is a line without what makes words of it bold; in code it stays.
-func unmarked(l string) string {
+// withoutBold removes "**" from a line of Markdown, but not inside backticks.
+func withoutBold(l string) string {
 	parts := strings.Split(l, "`")
 	for i := 0; i < len(parts) && len(parts)%2 == 1; i += 2 {
 		parts[i] = strings.ReplaceAll(parts[i], "**", "")
@@ -98,20 +98,20 @@ func firstWords(text string, most int) string {
 func countWords(text string) int { return len(strings.Fields(text)) }
 
 // distinctPrompts are the prompts of a session, each text once.
-func distinctPrompts(said []result.Turn) (out []result.Turn) {
-	had := map[string]bool{session.Scrubbed: true, session.Elsewhere: true}
-	for _, t := range said {
-		if t.Role == session.RoleHuman && !had[t.Content] {
-			had[t.Content], out = true, append(out, t)
+func distinctPrompts(turns []result.Turn) (out []result.Turn) {
+	seen := map[string]bool{session.Scrubbed: true, session.Elsewhere: true}
+	for _, t := range turns {
+		if t.Role == session.RoleHuman && !seen[t.Content] {
+			seen[t.Content], out = true, append(out, t)
 		}
 	}
 	return out
 }
 
-// lastWords are what an agent said last.
-func lastWords(said []result.Turn) string {
+// lastWords is the agent's last text.
+func lastWords(turns []result.Turn) string {
 	last := ""
-	for _, t := range said {
+	for _, t := range turns {
 		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && t.Content != session.Elsewhere && session.Typed(t.Content) != "" {
 			last = t.Content
 		}
@@ -126,30 +126,30 @@ var (
 	commandWrapper = lazy.Expr(`^(?:(?:[A-Za-z_]\w*=\S*|git rekal run(?: --)?|timeout(?: -\S+)* \S+|env|time|nice(?: -n \d+)?|nohup|sudo|command|exec|(?:ba|z)?sh -l?c)\s+)+`)
 )
 
-// exitIsAnswer matches programs whose status answers a question, or that talk to others: that it is not 0 says nothing of the work.
-var exitIsAnswer = lazy.Expr(`^(?:cat|cmp|curl|diff|find|gh|git|grep|head|jq|kill|ls|pgrep|pkill|ps|rg|rm|sed|sleep|stat|tail|test|wc|which|\[)\b`)
+// exitMeansLittle matches programs whose exit status answers a question (grep, diff, test), or depends on others (curl, gh): if it is not 0, the
+// work need not have failed.
+var exitMeansLittle = lazy.Expr(`^(?:cat|cmp|curl|diff|find|gh|git|grep|head|jq|kill|ls|pgrep|pkill|ps|rg|rm|sed|sleep|stat|tail|test|wc|which|\[)\b`)
 
-// failures are the commands whose last run ended with a status other than 0. A run counts for a command wherever its line holds it, behind "cd …", a
-// wrapper or a pipe; but what such a line ended with says nothing certain of it. Commands are the same that begin with the same program and what
-// it is to do ("go test", "npm run lint").
+// failures are the calls whose command failed when it was last run. A command is a program with its subcommand ("go test", "npm run lint"). It counts as
+// run wherever a line holds it: behind "cd …", a wrapper or a pipe. But the exit status of a line with several commands says nothing certain of each.
 func failures(calls []result.Tool) (out []result.Tool) {
-	last := map[string]int{} // -1 where nobody knows how the last run ended
+	last := map[string]int{} // by command: the index in calls of its last run if that failed; -1 if it did not, or nobody knows
 	var order []string
 	for i, c := range calls {
 		if c.Cmd == "" {
 			continue
 		}
-		all, cut := programs(c.Cmd), utf8.RuneCountInString(c.Cmd) >= session.CmdPrefix
-		for n, name := range all {
+		names, truncated := programs(c.Cmd), utf8.RuneCountInString(c.Cmd) >= session.CmdPrefix
+		for n, name := range names {
 			if _, known := last[name]; !known {
 				order = append(order, name)
 			}
-			if last[name] = -1; c.Exit != 0 && len(all) == 1 && !cut && !exitIsAnswer.MatchString(name) {
+			if last[name] = -1; c.Exit != 0 && len(names) == 1 && !truncated && !exitMeansLittle.MatchString(name) {
 				last[name] = i
 			}
-			for _, other := range order { // the end of a line that is not whole may be any that begins so
-				if cut && n == len(all)-1 && strings.HasPrefix(other, name) {
-					last[other] = -1
+			for _, known := range order { // the last command of a truncated line may be any known one that begins so
+				if truncated && n == len(names)-1 && strings.HasPrefix(known, name) {
+					last[known] = -1
 				}
 			}
 		}
@@ -162,7 +162,7 @@ func failures(calls []result.Tool) (out []result.Tool) {
 	return out
 }
 
-// programs are what a command line runs, each by its first words.
+// programs are the programs that a command line runs, each with its subcommand: "go test".
 func programs(cmd string) (out []string) {
 	for _, part := range commandJoints.Split(redirections.ReplaceAllString(cmd, ""), -1) {
 		words := strings.Fields(strings.Trim(commandWrapper.ReplaceAllString(strings.TrimSpace(part), ""), `"'`))

@@ -8,13 +8,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// The schema page's keys hold, and are not declared: with PRIMARY KEY and REFERENCES data.db of 225,000 turns took 3.6 seconds to make
-// instead of 2.4, and 115 MB instead of 52 (DuckDB 1.4.1). Broken asks for all of them.
+// The tables keep these keys, but don't declare them to DuckDB: with PRIMARY KEY and REFERENCES data.db of 225,000 turns took 3.6 seconds to make
+// instead of 2.4, and 115 MB instead of 52 (DuckDB 1.4.1). Broken checks all of them.
 
-// key is columns of a table whose values stand there once.
+// key is a column of a table, or several, whose values are unique together.
 type key struct{ table, columns string }
 
-// reference is a column whose values stand in another table as its "id".
+// reference is a foreign key: each value of the column is an "id" of the table that "of" names.
 type reference struct{ table, column, of string }
 
 //nolint:gochecknoglobals // tables
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// Broken says, in a line each, which keys and references of a database do not hold, and how many were looked at.
+// Broken has a line for each key or reference of a database that does not hold, and says how many were checked.
 func (d *DB) Broken(ctx context.Context, kind Kind) (lines []string, checked int, err error) {
 	ask := func(what, rows string) error {
 		checked++

@@ -344,6 +344,6 @@ func readGemini(t *testing.T, id string, raw []byte) transcript.Document {
 	if err := os.WriteFile(document, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := transcript.File{Path: document, NativeID: id, Cwd: "/work/shop", Whole: true}
+	f := transcript.File{Path: document, NativeID: id, Cwd: "/work/shop", ReadWhole: true}
 	return readFile(t, transcript.Gemini{}, f, []string{"/work/shop"})
 }

@@ -237,7 +237,7 @@ func (d *claudeDecoder) attachment(p *part) {
 }
 
 func (d *claudeDecoder) addCall(p *part, block gjson.Result) {
-	u := claudeTools.use(block.Get("id").Str, ledgerName(validText(block.Get("name").Str)), block.Get("input"))
+	u := claudeTools.parse(block.Get("id").Str, ledgerName(validText(block.Get("name").Str)), block.Get("input"))
 	if u.act != session.ActEdit {
 		u.paths = firstOf(block.Get("input"), claudeTools.paths...)
 	}

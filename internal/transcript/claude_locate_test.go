@@ -83,7 +83,7 @@ func (h *home) again(searched map[string]int64, roots ...string) transcript.Foun
 		h.t.Fatal(err)
 	}
 	found, err := transcript.ClaudeCode{}.Locate(context.Background(), transcript.Env{
-		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, Known: known,
+		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, LocateState: known,
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -91,13 +91,13 @@ func (h *home) again(searched map[string]int64, roots ...string) transcript.Foun
 	return found
 }
 
-// storeMemory is what Found.Known holds of Claude Code's store.
+// storeMemory is what Found.LocateState holds of Claude Code's store.
 type storeMemory struct{ Searched map[string]int64 }
 
 func searched(t *testing.T, f transcript.Found) map[string]int64 {
 	t.Helper()
 	var m storeMemory
-	if err := cbor.Unmarshal(f.Known, &m); err != nil {
+	if err := cbor.Unmarshal(f.LocateState, &m); err != nil {
 		t.Fatal(err)
 	}
 	return m.Searched
@@ -316,7 +316,7 @@ func TestLocateSpends(t *testing.T) {
 		if diff := cmp.Diff(want, paths(found)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		env.Known = found.Known
+		env.LocateState = found.LocateState
 	}
 }
 

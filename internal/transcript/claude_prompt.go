@@ -72,7 +72,7 @@ func chosenAnswers(raw []byte) string {
 	var kept []string
 	said.Get("answers").ForEach(func(q, a gjson.Result) bool {
 		if answer := strings.TrimSpace(validText(a.String())); answer != "" {
-			s := answered(validText(q.Str), answer)
+			s := formatAnswer(validText(q.Str), answer)
 			if note := strings.TrimSpace(validText(notes[q.Str].Get("notes").Str)); note != "" {
 				s += "\n" + note
 			}

@@ -60,7 +60,7 @@ func (l *finder) clineSession(dir, id string) {
 	}
 	for _, doc := range l.list(dir) {
 		stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
-		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: ledgerName(stem), Cwd: cwd, Whole: true}
+		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: ledgerName(stem), Cwd: cwd, ReadWhole: true}
 		if stem != id {
 			f.AgentID, f.Parent = f.NativeID, ledgerName(id)
 		}
@@ -137,12 +137,12 @@ var clineTools = toolForms{
 
 func (d *clineDecoder) tool(b gjson.Result) {
 	in := b.Get("input")
-	u := clineTools.use(b.Get("id").Str, b.Get("name").Str, in)
+	u := clineTools.parse(b.Get("id").Str, b.Get("name").Str, in)
 	switch {
 	case u.act == session.ActRead:
 		in.Get("files").ForEach(func(_, f gjson.Result) bool { u.paths = append(u.paths, f.Str+f.Get("path").Str); return true })
 	case in.Get("new_text").Exists() && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() && len(u.edits) == 1:
-		u.edits[0].Whole = true // it writes the file
+		u.edits[0].FullContent = true // it writes the file
 	}
 	d.addCall(d.part, u)
 }

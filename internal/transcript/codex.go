@@ -40,8 +40,8 @@ func codexFile(dir, entry string) File {
 	if m == nil {
 		return File{}
 	}
-	f := File{Path: filepath.Join(dir, entry), NativeID: m[1], Whole: m[2] != ""}
-	if f.Whole {
+	f := File{Path: filepath.Join(dir, entry), NativeID: m[1], ReadWhole: m[2] != ""}
+	if f.ReadWhole {
 		if _, err := os.Lstat(strings.TrimSuffix(f.Path, m[2])); err == nil {
 			return File{}
 		}

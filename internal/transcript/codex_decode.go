@@ -234,9 +234,9 @@ func (d *codexDecoder) item(p gjson.Result) {
 			d.heard(joinTexts(p.Get("content")))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
-		d.tool(kind, p)
+		d.addToolCall(kind, p)
 	case "function_call_output", "custom_tool_call_output":
-		d.output(p.Get("call_id").Str, p.Get("output"))
+		d.addToolResult(p.Get("call_id").Str, p.Get("output"))
 	}
 }
 

@@ -19,52 +19,52 @@ var codexTools = toolForms{
 		"exec_command": session.ActRun, "shell_command": session.ActRun, "shell": session.ActRun, "local_shell": session.ActRun,
 		"container.exec": session.ActRun, "unified_exec": session.ActRun,
 	},
-	paths:       []string{"path", "file_path", "dir_path"},
-	resultTells: true,
+	paths:           []string{"path", "file_path", "dir_path"},
+	editNeedsResult: true,
 }
 
-// tool takes a call. Its arguments are JSON in a string, or (of a custom tool) the text that it is given.
-func (d *codexDecoder) tool(kind string, p gjson.Result) {
-	tool := cmp.Or(p.Get("name").Str, strings.TrimSuffix(kind, "_call"))
-	given, args := p.Get("arguments").Str+p.Get("input").Str, p.Get("action")
+// addToolCall adds a tool call; kind is the type of the record. The arguments are a string of JSON or, for a custom tool, of any text.
+func (d *codexDecoder) addToolCall(kind string, payload gjson.Result) {
+	tool := cmp.Or(payload.Get("name").Str, strings.TrimSuffix(kind, "_call"))
+	input, args := payload.Get("arguments").Str+payload.Get("input").Str, payload.Get("action")
 	if !args.Exists() {
-		if args = (gjson.Result{Type: gjson.String, Str: given}); gjson.Valid(given) {
-			args = gjson.Parse(given)
+		if args = (gjson.Result{Type: gjson.String, Str: input}); gjson.Valid(input) {
+			args = gjson.Parse(input)
 		}
 	}
-	u := codexTools.use(p.Get("call_id").Str, tool, args)
+	u := codexTools.parse(payload.Get("call_id").Str, tool, args)
 	switch patch, ok := shellPatch(u.cmd); {
 	case ok:
-		u.act, u.waits = session.ActEdit, true
+		u.act, u.needsResult = session.ActEdit, true
 		u.paths, u.edits = patchedFiles(validText(patch))
 	case tool == "request_user_input":
 		d.questions = args.Get("questions")
-		u.waits = true
+		u.needsResult = true
 	}
-	if space := p.Get("namespace").Str; space != "" {
+	if space := payload.Get("namespace").Str; space != "" {
 		u.tool = space + "." + tool
 	}
 	d.addCall(d.part, u)
 }
 
-// output takes a call's result.
-func (d *codexDecoder) output(id string, out gjson.Result) {
-	given := out.Str
+// addToolResult takes in the result of the call with an ID: whether an edit succeeded, what a person answered, what a command printed.
+func (d *codexDecoder) addToolResult(id string, out gjson.Result) {
+	text := out.Str
 	if out.Type != gjson.String {
-		given = out.Raw
+		text = out.Raw
 	}
 	calls := d.part.calls[id]
 	switch {
 	case len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit:
-		d.finishCall(d.part, id, !strings.Contains(given, "Success. Updated the following files"))
-	case gjson.Valid(given) && gjson.Get(given, "answers").IsObject():
-		d.addPrompt(d.part, codexAnswers(d.questions, gjson.Get(given, "answers")))
+		d.finishCall(d.part, id, !strings.Contains(text, "Success. Updated the following files"))
+	case gjson.Valid(text) && gjson.Get(text, "answers").IsObject():
+		d.addPrompt(d.part, codexAnswers(d.questions, gjson.Get(text, "answers")))
 	}
-	d.addOutput(id, out, given)
+	d.addOutput(id, out, text)
 	delete(d.open, id)
 }
 
-// codexAnswers is what a person chose when the agent asked: each question with its answer.
+// codexAnswers puts together what a person chose when the agent asked: each question with its answer.
 func codexAnswers(questions, answers gjson.Result) string {
 	var kept []string
 	answers.ForEach(func(id, a gjson.Result) bool {
@@ -73,14 +73,14 @@ func codexAnswers(questions, answers gjson.Result) string {
 			words = append(words, w.String())
 		}
 		if answer := strings.TrimSpace(strings.Join(words, ", ")); answer != "" {
-			kept = append(kept, answered(questionOf(questions, id.Str), answer))
+			kept = append(kept, formatAnswer(questionOf(questions, id.Str), answer))
 		}
 		return true
 	})
 	return strings.Join(kept, "\n\n")
 }
 
-// questionOf is the question with an ID.
+// questionOf is the text of the question with an ID.
 func questionOf(questions gjson.Result, id string) string {
 	for _, q := range questions.Array() {
 		if q.Get("id").Str == id {
@@ -90,8 +90,8 @@ func questionOf(questions gjson.Result, id string) string {
 	return ""
 }
 
-// answered is a question with its answer, since neither means much alone.
-func answered(question, answer string) string {
+// formatAnswer puts a question before its answer, since neither means much alone.
+func formatAnswer(question, answer string) string {
 	if question = strings.TrimSpace(question); question == "" {
 		return "A: " + answer
 	}

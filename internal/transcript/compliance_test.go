@@ -145,7 +145,7 @@ func geminiSample() sample {
 		`{"id":"c3","name":"run_shell_command","args":{"command":"go test"},"status":"success"}]`
 	return sample{
 		model: "gemini-2.5-flash",
-		opt:   transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, Whole: true}, Roots: []string{root}},
+		opt:   transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, ReadWhole: true}, Roots: []string{root}},
 		lines: []string{
 			start,
 			`{"$set":{"messages":[` + message("m0", "user", 0, `[{"text":"<session_context>\nlinux"}]`, "") + `]}}`,
@@ -177,7 +177,7 @@ func openCodeSample() sample {
 	}
 	return sample{
 		model: "gpt-5.4",
-		opt:   transcript.Options{File: transcript.File{NativeID: "ses_1", Whole: true}, Roots: []string{root}},
+		opt:   transcript.Options{File: transcript.File{NativeID: "ses_1", ReadWhole: true}, Roots: []string{root}},
 		lines: []string{
 			`{"session":{"id":"ses_1","directory":"/work/shop","title":"New session - 2026-11-20","version":"1.18.33"}}`,
 			message("m1", "user", 1, ""),
@@ -311,7 +311,7 @@ func clineSample() sample {
 	}
 	return sample{
 		model: "glm-5",
-		opt:   transcript.Options{File: transcript.File{NativeID: "17_x", Cwd: root, Whole: true}, Roots: []string{root}},
+		opt:   transcript.Options{File: transcript.File{NativeID: "17_x", Cwd: root, ReadWhole: true}, Roots: []string{root}},
 		lines: []string{
 			`{"version":1,"session_id":"17_x","started_at":"2026-11-20T09:00:00.000Z","cwd":"/work/shop","metadata":{"git":{"branch":"main"}}}`,
 			`{"version":1,"sessionId":"17_x","agent":"lead","system_prompt":"You are"}`,
@@ -332,7 +332,7 @@ func continueSample() sample {
 		return fmt.Sprintf(`{"toolCallId":%q,"toolCall":{"function":{"name":%q}},"status":%q,"parsedArgs":%s,"output":[{"content":"no"}]}`, id, name, status, args)
 	}
 	return sample{
-		opt: transcript.Options{File: transcript.File{NativeID: "77", Cwd: root, Whole: true}, Roots: []string{root}},
+		opt: transcript.Options{File: transcript.File{NativeID: "77", Cwd: root, ReadWhole: true}, Roots: []string{root}},
 		lines: []string{
 			fmt.Sprintf(`{"sessionId":"77","title":"Untitled Session","dateCreated":"%d","workspaceDirectory":"/work/shop","messageCount":4}`, time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMilli()),
 			`{"sessionId":"77","title":"Untitled Session","workspaceDirectory":"/work/shop","usage":{}}`,
@@ -452,7 +452,7 @@ const step = 5
 // where the first was done: together that is the whole.
 func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 	raw := s.text()
-	if s.opt.File.Whole {
+	if s.opt.File.ReadWhole {
 		rewritten(t, agent, raw, s.opt)
 		return
 	}

@@ -34,7 +34,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
 			id, cwd := ledgerNameOf(s.Get("sessionId")), validText(s.Get("workspaceDirectory").Str)
 			if id != "" && id == filepath.Base(id) && l.places.concerns(cwd) {
-				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
+				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, ReadWhole: true, Timeless: true})
 			}
 			return true
 		})
@@ -117,7 +117,7 @@ func (d *continueDecoder) tool(c gjson.Result) {
 		return
 	}
 	id := c.Get("toolCallId").Str
-	d.addCall(d.part, continueTools.use(id, c.Get("toolCall.function.name").Str, c.Get("parsedArgs")))
+	d.addCall(d.part, continueTools.parse(id, c.Get("toolCall.function.name").Str, c.Get("parsedArgs")))
 	var out []string
 	c.Get("output").ForEach(func(_, o gjson.Result) bool { out = append(out, o.Get("content").Str); return true })
 	d.endCall(d.part, id, strings.Join(out, "\n"), nil, state != "done")

@@ -192,7 +192,7 @@ var copilotTools = toolForms{
 	},
 	paths:   []string{"path", "paths", "paths.0"},
 	content: "file_text", old: "old_str", now: "new_str",
-	resultTells: true,
+	editNeedsResult: true,
 }
 
 // tool takes a call when it is carried out: what the model asked for may have been refused before.
@@ -201,14 +201,14 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 	if args.Type == gjson.String && gjson.Valid(args.Str) {
 		args = gjson.Parse(args.Str)
 	}
-	u := copilotTools.use(id, tool, args)
+	u := copilotTools.parse(id, tool, args)
 	switch {
 	case tool == "str_replace_editor" && args.Get("command").Str == "view":
-		u = copilotTools.use(id, "view", args)
+		u = copilotTools.parse(id, "view", args)
 		u.tool = tool
 	case tool == "ask_user":
 		d.questions[strings.Clone(id)] = strings.Clone(args.Get("question").Str)
-		u.waits = true
+		u.needsResult = true
 	}
 	d.addCall(p, u)
 }
@@ -229,7 +229,7 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 	for _, mark := range [...]string{"User selected: ", "User responded: "} {
 		// Without a person at it the program answers that nobody is there.
 		if answer, ok := strings.CutPrefix(s, mark); ok && !strings.HasPrefix(answer, "The user is not available") {
-			d.addPrompt(p, answered(validText(question), validText(answer)))
+			d.addPrompt(p, formatAnswer(validText(question), validText(answer)))
 		}
 	}
 }

@@ -181,7 +181,7 @@ var cursorTools = toolForms{
 
 func (d *cursorDecoder) tool(block gjson.Result) {
 	input := block.Get("input")
-	u := cursorTools.use("call", block.Get("name").Str, input)
+	u := cursorTools.parse("call", block.Get("name").Str, input)
 	where := input.Get("working_directory").Str
 	if path := firstOf(input, cursorTools.paths...); u.act != "" && len(path) > 0 && filepath.IsAbs(path[0]) {
 		where = filepath.Dir(path[0])

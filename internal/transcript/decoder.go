@@ -74,7 +74,7 @@ func newDecoder(source string, opt Options) decoder {
 		ts:     opt.Last,
 		out:    -1,
 	}
-	d.places.past = opt.Others
+	d.places.past = opt.OtherRepos
 	return d
 }
 
@@ -156,7 +156,7 @@ func (d *decoder) session(native string) *part {
 		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: leave{from: -1}, model: models{told: -1}}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
-			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
+			p.where, p.begun, p.leave.ever = inside, true, d.opt.HasElsewhere
 		}
 		d.parts[native] = p
 		d.order = append(d.order, p)
@@ -277,21 +277,21 @@ func (p *part) add(role, s string, ts time.Time, offset int64) {
 	p.at.turns = append(p.at.turns, offset)
 }
 
-// use is what a record says of one tool call.
-type use struct {
-	id    string
-	tool  string
-	act   string   // as session.ToolCall
-	paths []string // as the agent wrote them; one call of the session stands for each
-	cmd   string
-	edits []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
-	waits bool   // a read that ends before its result ends before the call: the next one knows both
+// toolUse is one tool call as a record of the transcript says it.
+type toolUse struct {
+	id          string
+	tool        string
+	act         string   // as session.ToolCall
+	paths       []string // as the agent wrote them; one call of the session stands for each
+	cmd         string
+	edits       []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
+	needsResult bool   // a read that would end between the call and its result ends before the call: the next read knows both
 }
 
 // addCall adds a tool call. What it asks to be edited waits for finishCall.
-func (d *decoder) addCall(p *part, u use) {
+func (d *decoder) addCall(p *part, u toolUse) {
 	d.settle(p)
-	if u.waits {
+	if u.needsResult {
 		d.awaitResult(u.id)
 	}
 	at := p.where

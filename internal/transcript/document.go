@@ -19,11 +19,11 @@ func (d *decoder) document(done int64) Document {
 			p.raiseTitle(TitleSummary, t.text)
 		}
 	}
-	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen, Dirs: map[string]string{}}
+	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, OtherRepos: d.places.seen, Dirs: map[string]string{}}
 	for _, p := range d.order {
 		if !p.begun {
 			if p.from != "" {
-				doc.Apart = append(doc.Apart, p.from)
+				doc.ElsewhereDirs = append(doc.ElsewhereDirs, p.from)
 			}
 			continue
 		}

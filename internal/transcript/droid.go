@@ -107,11 +107,11 @@ var droidTools = toolForms{
 	},
 	paths:   []string{"file_path", "path", "folder", "directory_path"},
 	content: "content", old: "old_str", now: "new_str",
-	resultTells: true,
+	editNeedsResult: true,
 }
 
 func (d *droidDecoder) tool(b gjson.Result) {
-	d.addCall(d.part, droidTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("input")))
+	d.addCall(d.part, droidTools.parse(b.Get("id").Str, b.Get("name").Str, b.Get("input")))
 }
 
 // droidEnd is the line behind an output, and droidFailed the one before that of a command that failed.

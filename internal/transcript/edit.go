@@ -9,10 +9,10 @@ import (
 
 // Edit is what one call did to a file, once it is known that it was done.
 type Edit struct {
-	Path  string // git-root-relative; calls that edit what lies outside of the repository give none
-	TS    time.Time
-	Whole bool // Hunks are one, all that the file holds now, and the agent does not say what stood there before
-	Hunks []Hunk
+	Path        string // git-root-relative; calls that edit what lies outside of the repository give none
+	TS          time.Time
+	FullContent bool // Hunks are one, all that the file holds now, and the agent does not say what stood there before
+	Hunks       []Hunk
 }
 
 // Hunk is a place in a file that was changed. Lines that both sides have are context.
@@ -61,6 +61,6 @@ func linesOf(s string) []string {
 // setHunks gives a call that edits one file the hunks that its result shows, which has the context that the call may lack.
 func (p *part) setHunks(id string, hunks []Hunk) {
 	if edits := p.asked[id]; len(edits) == 1 && len(hunks) > 0 {
-		edits[0].Hunks, edits[0].Whole = hunks, false
+		edits[0].Hunks, edits[0].FullContent = hunks, false
 	}
 }

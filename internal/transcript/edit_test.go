@@ -51,7 +51,7 @@ func TestEdits(t *testing.T) {
 		{
 			"a file of which nobody says what it was",
 			[]string{call("Write", write), done("")},
-			[]transcript.Edit{{Path: "a.go", Whole: true, Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
+			[]transcript.Edit{{Path: "a.go", FullContent: true, Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
 		},
 		{"a file that is as it was", []string{call("Write", write), done("", `"toolUseResult":{"type":"update","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[]}`)}, nil},
 		{"one that failed", []string{call("Edit", edit), done(`,"is_error":true`, `"toolUseResult":"Error: no"`)}, nil},

@@ -191,7 +191,7 @@ func grows(t *testing.T, repo, raw string, n int, want map[string][]string) {
 		first.Bytes = 0 // nothing was stored, so there is no cursor
 	} else {
 		opt.Inside = true
-		opt.Apart = strings.Contains(strings.Join(told(first), "\n"), session.Elsewhere)
+		opt.HasElsewhere = strings.Contains(strings.Join(told(first), "\n"), session.Elsewhere)
 		opt.Last = first.Sessions[0].LastTS()
 	}
 	second := read(t, transcript.ClaudeCode{}, []byte(raw[first.Bytes:]), opt)

@@ -28,7 +28,7 @@ type finder struct {
 	next   storeMemory
 }
 
-// storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.Known holds it. Each agent uses some of it.
+// storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds it. Each agent uses some of it.
 type storeMemory struct {
 	Roots    []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
 	Shelves  []shelf           `cbor:",omitempty"` // folders in which transcripts of all repositories lie
@@ -40,7 +40,7 @@ type storeMemory struct {
 
 func newFinder(env Env) finder {
 	l := finder{env: env, places: newPlaces(env.Roots), next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
-	if cbor.Unmarshal(env.Known, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
+	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
 		l.had = storeMemory{Searched: l.had.Searched}
 	}
 	return l
@@ -57,7 +57,7 @@ func (l *finder) result(ctx context.Context) (Found, error) {
 		return l.found, nil
 	}
 	var err error
-	if l.found.Known, err = m.encode(); err != nil {
+	if l.found.LocateState, err = m.encode(); err != nil {
 		return Found{}, fmt.Errorf("transcript: remember what was found: %w", err)
 	}
 	return l.found, nil
@@ -120,7 +120,7 @@ func (l *finder) takeBegun(f File, cwd string) {
 // mentions reports whether a transcript holds the name of a worktree's folder. Of one that grows, each byte is looked at once.
 func (l *finder) mentions(f File) bool {
 	from := l.had.Searched[f.Path]
-	if from > f.Size || f.Whole && from >= 0 {
+	if from > f.Size || f.ReadWhole && from >= 0 {
 		from = 0
 	}
 	if from >= 0 && from < f.Size {

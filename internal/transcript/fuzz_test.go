@@ -75,7 +75,7 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt := transcript.Options{File: transcript.File{NativeID: "s", Cwd: root, Whole: true}, Roots: []string{root}}
+		opt := transcript.Options{File: transcript.File{NativeID: "s", Cwd: root, ReadWhole: true}, Roots: []string{root}}
 		doc, err := transcript.Gemini{}.Decode(context.Background(), in, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func check(t *testing.T, p transcript.Part) {
 
 func checkEdits(t *testing.T, edits []transcript.Edit) {
 	for _, e := range edits {
-		if !session.InTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 || e.Whole && len(e.Hunks) != 1 {
+		if !session.InTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 || e.FullContent && len(e.Hunks) != 1 {
 			t.Fatalf("edit %+v", e)
 		}
 	}

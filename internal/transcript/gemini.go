@@ -85,13 +85,13 @@ func (l *geminiLocator) chats(dir, cwd string) {
 		stem, document := strings.CutSuffix(e.Name(), ".json")
 		switch {
 		case e.IsDir():
-			l.takeSubagents(path, File{Parent: ledgerName(e.Name()), Cwd: cwd, Whole: true})
+			l.takeSubagents(path, File{Parent: ledgerName(e.Name()), Cwd: cwd, ReadWhole: true})
 		case document && !contains(entries, stem+".jsonl"), strings.HasSuffix(e.Name(), ".jsonl"):
 			if !strings.HasPrefix(e.Name(), "session-") {
 				continue
 			}
 			if id := l.id(path); id != "" {
-				l.take(File{Path: path, NativeID: id, Cwd: cwd, Whole: true})
+				l.take(File{Path: path, NativeID: id, Cwd: cwd, ReadWhole: true})
 			}
 		}
 	}

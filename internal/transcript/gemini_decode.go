@@ -144,7 +144,7 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 		id = "#" + strconv.Itoa(len(d.part.ToolCalls))
 	}
 	d.calls[strings.Clone(id)] = true
-	d.addCall(d.part, geminiTools.use(id, c.Get("name").Str, c.Get("args")))
+	d.addCall(d.part, geminiTools.parse(id, c.Get("name").Str, c.Get("args")))
 	now := d.ts
 	d.setTime(parseTime([]byte(c.Get("timestamp").Raw)))
 	if status := c.Get("status").Str; status == "success" || status == "error" || status == "cancelled" {

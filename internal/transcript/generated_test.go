@@ -76,7 +76,7 @@ func readWith(t *testing.T, agent transcript.Agent, opt transcript.Options) tran
 	f := opt.File
 	var in io.ReadCloser
 	var err error
-	if opener, ok := agent.(transcript.Opener); ok && f.Whole {
+	if opener, ok := agent.(transcript.Opener); ok && f.ReadWhole {
 		in, err = opener.Open(context.Background(), opt)
 	} else {
 		in, err = os.Open(f.Path)

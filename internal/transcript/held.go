@@ -35,7 +35,7 @@ func Folder(ctx context.Context, source string, f File, roots []string) (string,
 	agent, opt := Agents()[i], Options{File: f, Roots: roots}
 	var text io.ReadCloser
 	var err error
-	if opener, ok := agent.(Opener); ok && f.Whole {
+	if opener, ok := agent.(Opener); ok && f.ReadWhole {
 		text, err = opener.Open(ctx, opt)
 	} else {
 		text, err = os.Open(f.Path)

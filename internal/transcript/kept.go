@@ -24,7 +24,7 @@ type Kept struct {
 
 // Copy is one of them.
 type Copy struct {
-	File                        // Whole; Path names it to people
+	File                        // ReadWhole; Path names it to people
 	Text func() ([]byte, error) // all that it says; nil: the agent opens it
 }
 
@@ -78,8 +78,8 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 		return doc, err
 	}
 	here := newPlaces(opt.Roots)
-	here.past = opt.Others
-	if slices.ContainsFunc(doc.Apart, func(dir string) bool { return here.whereIs(dir) != nowhere }) {
+	here.past = opt.OtherRepos
+	if slices.ContainsFunc(doc.ElsewhereDirs, func(dir string) bool { return here.whereIs(dir) != nowhere }) {
 		return doc, nil
 	}
 	anywhere := opt
@@ -88,10 +88,10 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 	if err != nil {
 		return Document{}, err
 	}
-	opt.Inside = !slices.ContainsFunc(doc.Apart, func(dir string) bool { return filepath.IsAbs(slashed(dir)) })
+	opt.Inside = !slices.ContainsFunc(doc.ElsewhereDirs, func(dir string) bool { return filepath.IsAbs(slashed(dir)) })
 	opt.Roots = slices.Clone(opt.Roots)
-	root := k.root(doc.Apart, all.Sessions)
-	for _, dir := range append([]string{root}, doc.Apart...) {
+	root := k.root(doc.ElsewhereDirs, all.Sessions)
+	for _, dir := range append([]string{root}, doc.ElsewhereDirs...) {
 		if dir != "" && (dir == root || root == "" || !isBelow(root, slashed(dir))) {
 			opt.Roots = append(opt.Roots, dir)
 		}
@@ -183,7 +183,7 @@ func describe(f File, path, id string, raw []byte) File {
 	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 { // Gemini's subagents lie in the folder of their parent
 		f.Parent = ledgerName(up)
 	}
-	f.Path, f.Whole = path, true
+	f.Path, f.ReadWhole = path, true
 	return f
 }
 

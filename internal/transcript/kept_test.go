@@ -111,7 +111,7 @@ func TestRecognise(t *testing.T) {
 		if name == "opencode" || name == "kilo" || name == "cline" || name == "continue" { // rows, and lines of a document, are nobody's file
 			continue
 		}
-		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && name != "cursor" || name == "cursor" && f.NativeID != "named" || !f.Whole {
+		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && name != "cursor" || name == "cursor" && f.NativeID != "named" || !f.ReadWhole {
 			t.Errorf("%s: %v, %v, %+v", name, ok, agent, f)
 		}
 	}

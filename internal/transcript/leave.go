@@ -81,7 +81,7 @@ func (d *decoder) leftOut(p *part) {
 
 // keepEditsHere reports whether a call is to edit files of this repository, and leaves of it what concerns them: the innermost work tree that
 // holds such a file is one of this one.
-func (d *decoder) keepEditsHere(p *part, u *use) bool {
+func (d *decoder) keepEditsHere(p *part, u *toolUse) bool {
 	isHere := func(path string) bool {
 		if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
 			path = filepath.Join(p.cwd, path)

@@ -46,7 +46,7 @@ func (r *rollouts) write(name string, text []byte) {
 
 func (r *rollouts) find(known []byte, roots ...string) transcript.Found {
 	r.t.Helper()
-	found, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: roots, Known: known, Now: time.Now().Add(time.Hour)})
+	found, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: roots, LocateState: known, Now: time.Now().Add(time.Hour)})
 	if err != nil || len(found.Unreadable) > 0 {
 		r.t.Fatal(err, found.Unreadable)
 	}
@@ -69,23 +69,23 @@ func TestShelves(t *testing.T) {
 	ours := []string{r.add(2, root), r.add(3, root+"/sub")}
 	first := r.find(nil, root)
 	harness.Equal(t, "found", ours, natives(first))
-	again := r.find(first.Known, root)
+	again := r.find(first.LocateState, root)
 	harness.Equal(t, "found again", ours, natives(again))
-	if !bytes.Equal(first.Known, again.Known) {
+	if !bytes.Equal(first.LocateState, again.LocateState) {
 		t.Error("what is known changes although nothing did")
 	}
 	// What is known is believed: a rollout that was moved elsewhere meanwhile is not looked into.
 	foreign := r.add(0, "/work/elsewhere")
-	second := r.find(first.Known, root)
+	second := r.find(first.LocateState, root)
 	path := filepath.Join(r.home, ".codex/sessions/2026/01/01/rollout-2026-11-20T09-00-00-"+foreign+".jsonl")
 	if err := os.Chmod(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	harness.Equal(t, "a foreign one is not opened again", ours, natives(r.find(second.Known, root)))
+	harness.Equal(t, "a foreign one is not opened again", ours, natives(r.find(second.LocateState, root)))
 	ours = append(ours, r.add(200, root))
-	harness.Equal(t, "a new day", ours, natives(r.find(second.Known, root)))
+	harness.Equal(t, "a new day", ours, natives(r.find(second.LocateState, root)))
 	harness.Equal(t, "for another repository", 6, len(r.find(nil, "/work/elsewhere").Files)+btoi(os.Getuid() != 0))
-	harness.Equal(t, "for other worktrees all are asked again", ours, natives(r.find(second.Known, root, "/work/other")))
+	harness.Equal(t, "for other worktrees all are asked again", ours, natives(r.find(second.LocateState, root, "/work/other")))
 }
 
 func btoi(b bool) int {
@@ -107,7 +107,7 @@ func TestShelvesUndecided(t *testing.T) {
 	r.write(path, text[:100])
 	first := r.find(nil, root)
 	r.write(path, text)
-	harness.Equal(t, "found", []string{id}, natives(r.find(first.Known, root)))
+	harness.Equal(t, "found", []string{id}, natives(r.find(first.LocateState, root)))
 	if len(first.Files) > 0 {
 		t.Errorf("found %v of half a line", first.Files)
 	}
@@ -147,14 +147,14 @@ func TestShelvesBudget(t *testing.T) {
 	var known []byte
 	found := 0
 	for try := 0; try < 20 && found < 10; try++ {
-		f, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: []string{root}, Known: known, Now: time.Now().Add(time.Hour), Search: 50 << 10})
+		f, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour), Search: 50 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(f.Files) == 10 && try == 0 {
 			t.Error("all were read at once")
 		}
-		found, known = len(f.Files), f.Known
+		found, known = len(f.Files), f.LocateState
 	}
 	harness.Equal(t, "in the end", 10, found)
 }
@@ -178,7 +178,7 @@ func TestZippedRollout(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := r.find(nil, root).Files[0]
-	if !f.Whole {
+	if !f.ReadWhole {
 		t.Fatal("it is read like a growing file")
 	}
 	harness.Equal(t, "what it says", flatten(plain), flatten(readFile(t, transcript.Codex{}, f, []string{root})))
@@ -241,7 +241,7 @@ func BenchmarkLocateCodex(b *testing.B) {
 		r.add(i/50, "/work/elsewhere")
 	}
 	r.add(5, root)
-	known := r.find(nil, root).Known
+	known := r.find(nil, root).LocateState
 	b.ReportMetric(float64(len(known)), "bytes-known")
 	for b.Loop() {
 		r.find(known, root)

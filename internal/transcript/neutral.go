@@ -82,7 +82,7 @@ var neutralTools = toolForms{
 
 // tool takes a call, which has ended.
 func (d *neutralDecoder) tool(c gjson.Result) {
-	u := neutralTools.use("call", c.Get("act").Str, c)
+	u := neutralTools.parse("call", c.Get("act").Str, c)
 	u.tool, u.cmd, u.paths = c.Get("tool").Str, c.Get("cmd").Str, firstOf(c, "path")
 	d.addCall(d.part, u)
 	exit := exitOf(c.Get("exit"))
@@ -93,7 +93,7 @@ func (d *neutralDecoder) tool(c gjson.Result) {
 func neutral(raw []byte) (Neutral, File, bool) {
 	for rec := range records(raw) {
 		s := rec.Get("session")
-		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: ledgerNameOf(s.Get("id")), Whole: true}
+		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: ledgerNameOf(s.Get("id")), ReadWhole: true}
 		return n, f, s.IsObject() && f.NativeID != "" && IsNeutralName(n.Source)
 	}
 	return Neutral{}, File{}, false

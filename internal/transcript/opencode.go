@@ -157,7 +157,7 @@ func openCodeSessions(ctx context.Context, path string, roots []string, had open
 					newest = at
 				}
 				if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.concerns(validText(dir)) {
-					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), Whole: true})
+					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), ReadWhole: true})
 				}
 				return nil
 			}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)

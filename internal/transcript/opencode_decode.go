@@ -149,7 +149,7 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 
 // patched takes which files changed in a step. What no call edited, a command did that ran in it; beside a subagent nobody knows.
 func (d *openCodeDecoder) patched(p gjson.Result) {
-	u := use{id: "patch", tool: "patch", act: session.ActEdit}
+	u := toolUse{id: "patch", tool: "patch", act: session.ActEdit}
 	p.Get("files").ForEach(func(_, f gjson.Result) bool {
 		if path := d.places.file(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
 			u.paths = append(u.paths, f.Str)
@@ -176,7 +176,7 @@ var openCodeTools = toolForms{
 
 // tool takes a call, with its result where it has one.
 func (d *openCodeDecoder) tool(p gjson.Result) {
-	u := openCodeTools.use(cmp.Or(p.Get("callID").Str, "?"), p.Get("tool").Str, p.Get("input"))
+	u := openCodeTools.parse(cmp.Or(p.Get("callID").Str, "?"), p.Get("tool").Str, p.Get("input"))
 	d.addCall(d.part, u)
 	d.step.ran, d.step.others = d.step.ran || u.act == session.ActRun, d.step.others || u.tool == "task"
 	if u.act == session.ActEdit {

@@ -35,7 +35,7 @@ func (l *finder) openCodeFiles(ctx context.Context, store string) {
 			if !ok || !strings.HasPrefix(id, "ses_") || slices.ContainsFunc(inDB, func(f File) bool { return f.NativeID == id }) {
 				return File{}
 			}
-			return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id), Whole: true}
+			return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id), ReadWhole: true}
 		},
 		made: openCodeFolder,
 	}, filepath.Join(store, "session"))

@@ -77,7 +77,7 @@ func (db openCodeDB) part(id, message, session string, at int64, data string) {
 // find locates the sessions of a folder.
 func (db openCodeDB) find(known []byte, root string) transcript.Found {
 	db.t.Helper()
-	found, err := transcript.OpenCode{}.Locate(context.Background(), transcript.Env{Home: db.home, Roots: []string{root}, Known: known, Now: time.Now().Add(time.Hour)})
+	found, err := transcript.OpenCode{}.Locate(context.Background(), transcript.Env{Home: db.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour)})
 	if err != nil || len(found.Unreadable) > 0 {
 		db.t.Fatal(err, found.Unreadable)
 	}
@@ -250,11 +250,11 @@ func TestOpenCodeUnread(t *testing.T) {
 	if doc := readFile(t, transcript.OpenCode{}, first.Files[0], []string{root}); len(doc.Sessions) != 1 || len(doc.Sessions[0].Turns) != 1 {
 		t.Errorf("beside a broken row: %+v", doc)
 	}
-	if again := db.find(first.Known, root); !reflect.DeepEqual(first, again) {
+	if again := db.find(first.LocateState, root); !reflect.DeepEqual(first, again) {
 		t.Errorf("again %+v, first %+v", again, first)
 	}
 	db.part("prt_ses_1b", "msg_ses_1", "ses_1", 5000, `{"type":"text","text":"more"}`)
-	changed := db.find(first.Known, root).Files[1]
+	changed := db.find(first.LocateState, root).Files[1]
 	if changed.ModTime.UnixMilli() != 5000 || changed.Size == first.Files[1].Size {
 		t.Errorf("a part more: %+v, before %+v", changed, first.Files[1])
 	}
@@ -278,7 +278,7 @@ func TestOpenCodeGoesOn(t *testing.T) {
 	db.session("ses_runs", "", root, "title", 1000)
 	answer(1, "ses_over", true)
 	answer(2, "ses_runs", false)
-	known := db.find(nil, root).Known
+	known := db.find(nil, root).LocateState
 	for i, step := range []struct {
 		name    string
 		changes func()
@@ -297,7 +297,7 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		db.do(`CREATE TABLE step` + strconv.Itoa(i) + ` (x)`) // so that the database changes in any case
 		found := db.find(known, root)
 		harness.Equal(t, step.name, db.find(nil, root).Files, found.Files)
-		known = found.Known
+		known = found.LocateState
 	}
 }
 
@@ -319,10 +319,10 @@ func BenchmarkOpenCodeLocate(b *testing.B) {
 		}
 	}
 	db.do("COMMIT")
-	known := db.find(nil, root).Known
+	known := db.find(nil, root).LocateState
 	for n := 0; b.Loop(); n++ {
 		db.message(fmt.Sprintf("msg_new_%06d", n), "ses_000", 2000, `{"role":"user"}`)
-		known = db.find(known, root).Known
+		known = db.find(known, root).LocateState
 	}
 }
 
@@ -468,7 +468,7 @@ func TestOpenCodeFiles(t *testing.T) {
 		return found
 	}
 	found := locate()
-	env.Known = found.Known
+	env.LocateState = found.LocateState
 	if again := locate(); !reflect.DeepEqual(found, again) {
 		t.Errorf("again %+v, first %+v", again, found)
 	}

@@ -187,7 +187,7 @@ func realOutputs(t *testing.T, agent transcript.Agent, raw []byte) transcript.Do
 			t.Fatal(err)
 		}
 		opt.Roots = []string{"/work/shop"}
-		opt.File = transcript.File{Path: path, NativeID: "x", Cwd: "/work/shop", Whole: true}
+		opt.File = transcript.File{Path: path, NativeID: "x", Cwd: "/work/shop", ReadWhole: true}
 	default:
 		return read(t, agent, raw, opt)
 	}

@@ -102,7 +102,7 @@ func (p *part) setDiff(id, diff string) {
 		path, _, _ = strings.Cut(path, "\t")
 		for i := range edits {
 			if h := diffHunks(hunks); isFile(strings.TrimSpace(path), edits[i].Path) && len(h) > 0 {
-				edits[i].Hunks, edits[i].Whole = h, false
+				edits[i].Hunks, edits[i].FullContent = h, false
 			}
 		}
 	}

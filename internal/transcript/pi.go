@@ -102,11 +102,11 @@ var piTools = toolForms{
 	},
 	paths:   []string{"path"},
 	content: "content", old: "oldText", now: "newText",
-	resultTells: true,
+	editNeedsResult: true,
 }
 
 func (d *piDecoder) tool(b gjson.Result) {
-	d.addCall(d.part, piTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("arguments")))
+	d.addCall(d.part, piTools.parse(b.Get("id").Str, b.Get("name").Str, b.Get("arguments")))
 }
 
 // piNumbered is a line of the diffs that Pi shows: its sign, its number and its text. What has none stands for lines that are left out.

@@ -20,7 +20,7 @@ type places struct {
 	roots []place           // the longest spelling first, so that the innermost worktree wins
 	real  map[string]string // path -> the same with symbolic links resolved
 	known map[string]whereabouts
-	past  map[string]bool // roots of other repositories, as seen before: Options.Others
+	past  map[string]bool // roots of other repositories, as seen before: Options.OtherRepos
 	seen  []string        // those seen now
 	drive bool            // a root is one of Windows, and this is another system
 }

@@ -64,7 +64,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 	case "assistant":
 		parts.ForEach(func(_, p gjson.Result) bool {
 			if call := p.Get("functionCall"); call.Exists() {
-				d.addCall(d.part, qwenTools.use(call.Get("id").Str, call.Get("name").Str, call.Get("args")))
+				d.addCall(d.part, qwenTools.parse(call.Get("id").Str, call.Get("name").Str, call.Get("args")))
 			} else if !p.Get("thought").Bool() {
 				d.addAnswer(d.part, p.Get("text").Str)
 			}
@@ -91,7 +91,7 @@ var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount
 var qwenTools = toolForms{
 	acts: geminiTools.acts, paths: geminiTools.paths,
 	content: geminiTools.content, old: geminiTools.old, now: geminiTools.now,
-	resultTells: true,
+	editNeedsResult: true,
 }
 
 func (d *qwenDecoder) result(r, parts gjson.Result) {

@@ -11,7 +11,7 @@ import (
 
 // storyCall is a call of a tool as SpecStory writes it. Each agent's calls look otherwise: paths and commands are where a few forms say so.
 type storyCall struct {
-	use
+	toolUse
 	files  []storyFile
 	failed bool
 	bare   bool // of 2025
@@ -46,10 +46,10 @@ var storyPath = [...]*lazy.Regexp{
 func beginsCall(line string) *storyCall {
 	if m := storyOpen.FindStringSubmatch(line); m != nil {
 		act := map[string]string{"write": session.ActEdit, "read": session.ActRead, "search": session.ActRead, "shell": session.ActRun}[m[1]]
-		return &storyCall{use: use{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
+		return &storyCall{toolUse: toolUse{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
 	}
 	if m := storyBare.FindStringSubmatch(line); m != nil {
-		return &storyCall{use: use{id: "call", tool: m[1], act: bareActs[m[1]]}, bare: true}
+		return &storyCall{toolUse: toolUse{id: "call", tool: m[1], act: bareActs[m[1]]}, bare: true}
 	}
 	return nil
 }
@@ -154,13 +154,13 @@ func (d *storyDecoder) tool(c *storyCall) {
 			}
 			e.Hunks = diffHunks(diff)
 		} else if whole := linesOf(f.whole); len(whole) > 0 {
-			e.Hunks, e.Whole = []Hunk{{New: whole}}, true
+			e.Hunks, e.FullContent = []Hunk{{New: whole}}, true
 		}
 		c.paths, c.edits = append(c.paths, f.path), append(c.edits, e)
 	}
 	if c.act != session.ActEdit {
 		c.edits = nil
 	}
-	d.addCall(d.part, c.use)
+	d.addCall(d.part, c.toolUse)
 	d.finishCall(d.part, c.id, c.failed)
 }

@@ -16,20 +16,20 @@ type toolForms struct {
 	// Members of an edit: all that the file shall hold, a text to be replaced, and what comes in its place. An edit without a path may hold
 	// a patch instead (patch.go).
 	content, old, now string
-	// The result of an edit tells what was edited, or whether it was: a read ends before an edit that has none yet.
-	resultTells bool
+	// Only the result of an edit tells what was edited, or whether it was: a read ends before an edit whose result is not there yet.
+	editNeedsResult bool
 }
 
-// use reads a call. Of a command it takes the text, of an edit what it asks for.
-func (f *toolForms) use(id, tool string, input gjson.Result) use {
-	u := use{id: id, tool: tool, act: f.acts[tool]}
+// parse reads the input of a tool call: the text of a command, the changes that an edit asks for.
+func (f *toolForms) parse(id, tool string, input gjson.Result) toolUse {
+	u := toolUse{id: id, tool: tool, act: f.acts[tool]}
 	switch u.act {
 	case session.ActRun:
 		u.cmd = commandIn(input)
 	case session.ActRead:
 		u.paths = firstOf(input, f.paths...)
 	case session.ActEdit:
-		u.waits = f.resultTells
+		u.needsResult = f.editNeedsResult
 		if u.paths = firstOf(input, f.paths...); len(u.paths) == 0 {
 			u.paths, u.edits = patchedFiles(validText(patchIn(input)))
 			break
@@ -81,7 +81,7 @@ func commandIn(input gjson.Result) string {
 func asksFor(paths []string, args gjson.Result, whole, old, now string) []Edit {
 	e := Edit{Path: paths[0]}
 	if all := args.Get(whole); all.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(all.Str)}}, true
+		e.Hunks, e.FullContent = []Hunk{{New: linesOf(all.Str)}}, true
 		return []Edit{e}
 	}
 	for _, one := range append(args.Get("edits").Array(), args) {

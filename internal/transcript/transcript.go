@@ -2,7 +2,7 @@
 //
 // Each agent implements [Agent]. Locate is cheap (directory listings, stat) and names files. Decode gets the bytes of one file from any record
 // boundary on, and answers with what they add: turns, tool calls, a title. The caller owns the rest: changed files, cursor, session IDs,
-// redaction, known turns. A transcript that does not grow by lines ([File.Whole]: a document, a database, a compressed file) is opened by
+// redaction, known turns. A transcript that does not grow by lines ([File.ReadWhole]: a document, a database, a compressed file) is opened by
 // its agent ([Opener]), which gives lines, too. These are read from the start each time.
 //
 // No format read here is a public contract. A malformed, too long or unknown line is counted in [Document.Skipped] and costs that line only.
@@ -43,9 +43,9 @@ type Env struct {
 	Getenv func(string) string // the environment; nil is an empty one
 	Roots  []string            // absolute roots of every worktree of the repository
 	Search int64               // how many bytes of transcripts to search at most, the latest first; 0: all
-	// Known is Found.Known of the last call of the same agent; nil when there was none.
-	Known []byte
-	Now   time.Time // the clock: what was changed just now may be changed once more in the same instant; zero: no telling
+	// LocateState is Found.LocateState of the last call of the same agent; nil when there was none.
+	LocateState []byte
+	Now         time.Time // the clock: what was changed just now may be changed once more in the same instant; zero: no telling
 }
 
 func (e Env) getenv(name string) string {
@@ -65,10 +65,10 @@ type File struct {
 	Size     int64     // bytes; of what is no file any number that changes with ModTime or alone when it does
 	ModTime  time.Time // as the file system tells it; of what is no file, when it last changed
 	Cwd      string    // the folder in which its session works, where its records don't say so
-	// Whole says that it does not grow by lines at its end: a document that is written anew, rows of a database, a
-	// compressed file. Its agent is an Opener, and each read begins at its start. Path need not be a file's; it names the
-	// transcript, and lies below the file that holds it.
-	Whole bool
+	// ReadWhole says that the transcript does not grow by lines at its end, so that each read begins at its start: a document that is written anew,
+	// rows of a database, a compressed file. Its agent is an Opener. Path then need not be a file's: it names the transcript, and lies below the
+	// file that holds it.
+	ReadWhole bool
 	// Rendered says that another program made it of a transcript, in other words and with other times: it counts only where nothing
 	// else tells of the session.
 	Rendered bool
@@ -78,21 +78,21 @@ type File struct {
 
 // Found is what Locate found.
 type Found struct {
-	Files      []File  // sessions before subagents, each sorted by path
-	Known      []byte  // what the agent wants to be told in the next call, to look at nothing twice
-	Unreadable []error // one for each folder or file that could not be read; the rest was
+	Files       []File  // sessions before subagents, each sorted by path
+	LocateState []byte  // what the agent wants to be told in the next call, to look at nothing twice
+	Unreadable  []error // one for each folder or file that could not be read; the rest was
 }
 
 // Options says how to read one file.
 type Options struct {
-	File   File
-	Roots  []string  // as Env.Roots
-	Inside bool      // an earlier read of this file has already entered the repository
-	Apart  bool      // an earlier read of this file has left a part out, which was made in another repository
-	Last   time.Time // time of the last turn known from this file; stands in for a missing timestamp
-	// Others are roots of other repositories, as earlier reads saw them: what was said there stays theirs when
+	File         File
+	Roots        []string  // as Env.Roots
+	Inside       bool      // an earlier read of this file has already entered the repository
+	HasElsewhere bool      // an earlier read of this file has left a part out, which was made in another repository
+	Last         time.Time // time of the last turn known from this file; stands in for a missing timestamp
+	// OtherRepos are roots of other repositories, as earlier reads saw them: what was said there stays theirs when
 	// they are gone. It is only read.
-	Others map[string]bool
+	OtherRepos map[string]bool
 	// Head is the first record of the file, where the read begins behind it: what it says of the session as a whole (its
 	// folder, its agent's version) stands nowhere else. Nil where the read begins at the start.
 	Head []byte
@@ -116,7 +116,7 @@ type Agent interface {
 	Decode(ctx context.Context, r io.Reader, opt Options) (Document, error)
 }
 
-// Opener is an Agent some of whose transcripts are File.Whole.
+// Opener is an Agent some of whose transcripts are File.ReadWhole.
 type Opener interface {
 	// Open gives all that such a transcript holds now, as lines that Decode reads with the same options. The same content
 	// gives the same bytes: their hash tells whether it changed.
@@ -163,11 +163,11 @@ type Document struct {
 	// meaning a later one decides (a queued prompt not yet delivered, a turn before the
 	// first record that says where it was made), if nothing behind it would be read twice, and
 	// before a part in another repository that nothing made in this one follows yet.
-	Bytes   int64
-	Skipped Counts
-	Others  []string          // roots of other repositories in which something was said; some may stand there twice
-	Dirs    map[string]string // by native ID of its sessions: the folder in which the agent works, as this read names it first
-	Apart   []string          // the folders in which sessions were begun of which nothing was made in this repository
+	Bytes         int64
+	Skipped       Counts
+	OtherRepos    []string          // roots of other repositories in which something was said; some may stand there twice
+	Dirs          map[string]string // by native ID of its sessions: the folder in which the agent works, as this read names it first
+	ElsewhereDirs []string          // the folders in which sessions were begun of which nothing was made in this repository
 }
 
 // Counts is what one read left out and did not expect.

@@ -108,7 +108,7 @@ func TestUsage(t *testing.T) {
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
-			opt := transcript.Options{File: transcript.File{NativeID: sid, Cwd: root}, Roots: []string{root}, Others: map[string]bool{"/work/other": true}}
+			opt := transcript.Options{File: transcript.File{NativeID: sid, Cwd: root}, Roots: []string{root}, OtherRepos: map[string]bool{"/work/other": true}}
 			doc, err := c.agent.Decode(context.Background(), strings.NewReader(strings.Join(c.lines, "\n")+"\n"), opt)
 			if err != nil || len(doc.Sessions) != 1 {
 				t.Fatal(doc, err)

@@ -60,7 +60,7 @@ func newClaimFinder(ctx context.Context, index *db.DB, repo *git.Repo, sources [
 	}
 	var all []attribution.Commit
 	for _, sha := range shas {
-		all = append(all, b.Made(sha, b.Was, b.Is)...)
+		all = append(all, b.Made(sha, b.Predecessors, b.Successors)...)
 	}
 	_, err = b.ties(ctx, all)
 	if err == nil {
@@ -110,7 +110,7 @@ func (b *claimFinder) claims(ctx context.Context, s source) ([][]attribution.Cla
 // claimsByTies are those of lines of which no record says who wrote them.
 func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, b.Made(sha, b.Was, b.Is))
+	rows, err := b.ties(ctx, b.Made(sha, b.Predecessors, b.Successors))
 	switch {
 	case err != nil:
 		return nil, err
@@ -128,7 +128,7 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rest := b.owned.OfOrAll(rows, s.Path)
-	before := b.Before(sha, b.Maker(sha))
+	before := b.DirectPredecessors(sha, b.Maker(sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
@@ -156,7 +156,7 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	var all, gone []attribution.Commit
 	var here []string
 	for _, p := range parts {
-		was, is := b.Made(p, b.Was), commits.SHAs(b.Made(p, b.Is))
+		was, is := b.Made(p, b.Predecessors), commits.SHAs(b.Made(p, b.Successors))
 		all = append(all, was...)
 		if len(b.tips(is)) > 0 {
 			here = append(here, is...)
@@ -251,7 +251,7 @@ func (b *claimFinder) claimsOfPart(depth int) func(context.Context, source) ([][
 		if err := b.Extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
 			return nil, err
 		}
-		rows, err := b.ties(ctx, b.Made(string(s.Commit), b.Was))
+		rows, err := b.ties(ctx, b.Made(string(s.Commit), b.Predecessors))
 		if err != nil {
 			return nil, err
 		}

@@ -20,9 +20,9 @@ func (w *Workspace) Records() (records.Store, error) {
 }
 
 // Outputs reads what shells printed in this repository's transcripts.
-func (w *Workspace) Outputs(store records.Store) *capture.Outputs {
+func (w *Workspace) Outputs(store records.Store) *capture.OutputReader {
 	conf, _ := w.Settings() // what is wrong with it was told
-	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
+	return &capture.OutputReader{ProgressFile: store.Progress(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: without(conf),
 	}}

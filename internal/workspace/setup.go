@@ -49,32 +49,32 @@ func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []strin
 	return names
 }
 
-// Held is a session whose transcript its agent still has on this machine.
-type Held struct {
+// LocalSession is a session whose transcript still lies in its agent's folder on this machine.
+type LocalSession struct {
 	w      *Workspace
 	source string
 	file   transcript.File
 }
 
-// searched bounds how many bytes of other folders' transcripts are searched for sessions of this repository.
-const searched = 64 << 20
+// sessionSearchBudget is how many bytes of other folders' transcripts are searched for sessions of this repository.
+const sessionSearchBudget = 64 << 20
 
-// Held are the sessions that an agent still has here, by the IDs that it gave them.
-func (w *Workspace) Held(ctx context.Context, source string) (map[string]Held, error) {
+// LocalSessions are the sessions of this repository that an agent still has on this machine, by the agent's own IDs.
+func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[string]LocalSession, error) {
 	roots, err := w.Repo.Worktrees()
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: searched})
-	out := map[string]Held{}
+	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: sessionSearchBudget})
+	out := map[string]LocalSession{}
 	for id, f := range files {
-		out[id] = Held{w, source, f}
+		out[id] = LocalSession{w, source, f}
 	}
 	return out, err
 }
 
 // Dir is where the agent worked when the session began; "" where the transcript does not say so.
-func (h Held) Dir(ctx context.Context) (string, error) {
+func (h LocalSession) Dir(ctx context.Context) (string, error) {
 	roots, err := h.w.Repo.Worktrees()
 	if err != nil {
 		return "", err
@@ -84,9 +84,9 @@ func (h Held) Dir(ctx context.Context) (string, error) {
 
 // Install sets the repository up, while no other process does so or undoes it, and lists it among those of this machine.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	err = w.alone(ctx, func() error {
+	err = w.withSetupLock(ctx, func() error {
 		report, err = setup.Install(l)
-		return errors.Join(err, w.leaveOther(ctx))
+		return errors.Join(err, w.removeUnusedCaches(ctx))
 	})
 	if err == nil {
 		if unlisted := w.Machine().Add(ctx, w.Root()); unlisted != nil { // it works without
@@ -96,8 +96,8 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	return report, err
 }
 
-// Finish sets up what a template could not; see setup.InstallTemplate. Anywhere else it does nothing.
-func (w *Workspace) Finish(ctx context.Context) error {
+// FinishTemplate sets up the rest in a clone that git made from our template; see setup.InstallTemplate. In any other repository it does nothing.
+func (w *Workspace) FinishTemplate(ctx context.Context) error {
 	if !setup.Unfinished(w.Repo.Layout().CommonDir) {
 		return nil
 	}
@@ -109,24 +109,24 @@ func (w *Workspace) Finish(ctx context.Context) error {
 	return err
 }
 
-// Machine keeps which repositories are set up for this user.
+// Machine is the list of the repositories that are set up for this user.
 func (p Process) Machine() machine.Machine { return machine.Of(p.Home, p.Getenv) }
 
 // Root is the repository's one place, whichever worktree the user is in: the root of the main one, or the git directory where that is bare.
 func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Repo.Layout().CommonDir) }
 
-// Uninstall takes out what Install made, while no other process does so, and none reads or
-// writes the caches. A .rekal that git tracks is the repository's, and stays; so does a skill.
+// Uninstall removes what Install made, while no other process does so, and none reads or
+// writes the caches. A .rekal or a skill that git tracks belongs to the repository, and stays.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	if l.Foreign, err = w.tracks(ctx, l.RekalDir); err != nil {
+	if l.RekalTracked, err = w.tracks(ctx, l.RekalDir); err != nil {
 		return report, err
 	}
 	l.Tracked = func(path string) bool {
-		in, err := worktree.Tracked(ctx, w.Repo, path) // where there is no worktree any more, nothing is
-		return err == nil && in || ctx.Err() != nil
+		tracked, err := worktree.Tracked(ctx, w.Repo, path) // an error: the worktree is gone
+		return err == nil && tracked || ctx.Err() != nil
 	}
-	err = w.alone(ctx, func() error {
-		if l.Foreign {
+	err = w.withSetupLock(ctx, func() error {
+		if l.RekalTracked {
 			report, err = setup.Remove(l)
 			return err
 		}
@@ -135,12 +135,12 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 			return err
 		}
 		report, err = setup.Remove(l)
-		return errors.Join(err, w.leaveOther(ctx), free())
+		return errors.Join(err, w.removeUnusedCaches(ctx), free())
 	})
 	if err == nil {
 		err = w.Machine().Remove(ctx, w.Root())
 	}
-	if w.displaced {
+	if w.cachesMoved {
 		report.Hints = append(report.Hints, rekalDir+" stays, because git tracks files there that are not git-rekal's")
 	}
 	return report, err
@@ -148,15 +148,15 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 
 // tracks reports whether the commit that is checked out, or the index, holds something in a folder.
 func (w *Workspace) tracks(ctx context.Context, dir string) (bool, error) {
-	if w.Repo.Layout().MainTree == "" || w.displaced {
+	if w.Repo.Layout().MainTree == "" || w.cachesMoved {
 		return false, nil
 	}
 	return worktree.Tracked(ctx, w.Repo, dir)
 }
 
-// alone runs what changes the installation under a lock of its own, outside of what it
-// changes. The file is gone afterwards; one that a killed process left is taken over.
-func (w *Workspace) alone(ctx context.Context, do func() error) error {
+// withSetupLock runs a change of the installation under its lock, a file outside of .rekal. The
+// file is removed afterwards; one that a killed process left is taken over.
+func (w *Workspace) withSetupLock(ctx context.Context, do func() error) error {
 	held, err := lock.Acquire(ctx, filepath.Join(w.Repo.Layout().CommonDir, "rekal-setup.lock"), lock.ToWrite, setupWait)
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)
@@ -164,8 +164,8 @@ func (w *Workspace) alone(ctx context.Context, do func() error) error {
 	return errors.Join(do(), held.Remove())
 }
 
-// holdCaches keeps everybody else from the caches, today's and those of past moments, in the order
-// in which materialize takes its locks. Where there are no caches there is nothing to hold.
+// holdCaches takes the locks of all caches, today's and those of past moments, in the order
+// in which materialize takes them; free releases them. Without caches there is nothing to lock.
 func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err error) {
 	var held []*lock.Lock
 	free = func() error {
@@ -179,7 +179,7 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 		return free, nil
 	}
 	dirs := []string{w.RekalDir()}
-	past, _ := os.ReadDir(filepath.Join(w.RekalDir(), "at")) // what can't be listed can't be held
+	past, _ := os.ReadDir(filepath.Join(w.RekalDir(), "at")) // caches that can't be listed can't be locked
 	for _, e := range past {
 		if e.IsDir() {
 			dirs = append(dirs, filepath.Join(w.RekalDir(), "at", e.Name()))
@@ -191,8 +191,8 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 			switch {
 			case err == nil:
 				held = append(held, l)
-			case errors.Is(err, fs.ErrPermission): // where we can't write, nobody writes
-			case errors.Is(err, fs.ErrNotExist) && dir != w.RekalDir(): // somebody let it go just now
+			case errors.Is(err, fs.ErrPermission): // in a folder that we can't write to, nobody of this user writes
+			case errors.Is(err, fs.ErrNotExist) && dir != w.RekalDir(): // somebody has just removed this past moment
 			default:
 				return nil, errors.Join(fmt.Errorf("workspace: %w", err), free())
 			}
@@ -201,43 +201,43 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 	return free, nil
 }
 
-// folder makes the folder of the caches where somebody deleted it, but not behind the back of
-// a clean that runs at the same time.
-func (w *Workspace) folder(ctx context.Context) error {
-	if exists(w.RekalDir()) && (w.displaced || w.Repo.Layout().MainTree == "" || !exists(w.otherDir())) {
+// ensureCacheFolder makes the folder of the caches if somebody deleted it, but not while a clean runs.
+func (w *Workspace) ensureCacheFolder(ctx context.Context) error {
+	if exists(w.RekalDir()) && (w.cachesMoved || w.Repo.Layout().MainTree == "" || !exists(w.unusedCacheDir())) {
 		return nil
 	}
 	if setup.Unfinished(w.Repo.Layout().CommonDir) {
-		return w.Finish(ctx)
+		return w.FinishTemplate(ctx)
 	}
-	return w.alone(ctx, func() error {
+	return w.withSetupLock(ctx, func() error {
 		if err := w.Ready(); err != nil {
 			return err
 		}
 		if err := os.Mkdir(w.RekalDir(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("workspace: %w", err)
 		}
-		if w.displaced {
-			w.Warn(w.Displaced())
+		if w.cachesMoved {
+			w.Warn(w.CachesMoved())
 		}
-		return w.leaveOther(ctx)
+		return w.removeUnusedCaches(ctx)
 	})
 }
 
-// otherDir is where the caches do not lie now, and may have lain before a commit with a .rekal was checked out, or went.
-func (w *Workspace) otherDir() string {
+// unusedCacheDir is the other one of the two folders in which caches may lie (see CachesMoved). Caches may be left there from before a commit with a
+// .rekal was checked out or left.
+func (w *Workspace) unusedCacheDir() string {
 	l := w.Repo.Layout()
-	if w.displaced {
+	if w.cachesMoved {
 		return filepath.Join(l.MainTree, rekalDir)
 	}
 	return filepath.Join(l.CommonDir, rekalDir)
 }
 
-// leaveOther removes the caches from there: nobody would take out of them what a scrub takes out. What git tracks stays.
-func (w *Workspace) leaveOther(ctx context.Context) error {
-	dir := w.otherDir()
+// removeUnusedCaches removes caches from unusedCacheDir, because a scrub does not look there. Files that git tracks stay.
+func (w *Workspace) removeUnusedCaches(ctx context.Context) error {
+	dir := w.unusedCacheDir()
 	if info, err := os.Lstat(dir); w.Repo.Layout().MainTree == "" || err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // what can't be looked at is not there
+		return nil //nolint:nilerr // no folder, no caches
 	}
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -245,7 +245,7 @@ func (w *Workspace) leaveOther(ctx context.Context) error {
 		if !setup.OurCache(e.Name()) {
 			continue
 		}
-		if w.displaced {
+		if w.cachesMoved {
 			if tracked, unknown := worktree.Tracked(ctx, w.Repo, path); tracked || unknown != nil {
 				err = errors.Join(err, unknown)
 				continue

@@ -71,11 +71,11 @@ type Workspace struct {
 	Process
 	Repo *git.Repo
 
-	private   *git.Repo                     // with private sessions; nil: there are none
-	displaced bool                          // see Displaced
-	settings  func() (config.Config, error) // as they were when somebody first asked
-	expected  string                        // the question that vector is of; see Expect
-	vector    func() []float32              // waits for it; nil: nothing is expected
+	private     *git.Repo                     // with private sessions; nil: there are none
+	cachesMoved bool                          // see CachesMoved
+	settings    func() (config.Config, error) // as they were when somebody first asked
+	expected    string                        // the question that vector is of; see Expect
+	vector      func() []float32              // waits for it; nil: nothing is expected
 }
 
 // ErrNotInitialised is a repository in which init was not run.
@@ -93,7 +93,7 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 		tracked, err = repo.InMainHead(rekalDir)
 	}
 	// A HEAD that can't be read is told by those who need it.
-	w := &Workspace{Process: p, Repo: repo, displaced: tracked && err == nil, settings: sync.OnceValues(settings)}
+	w := &Workspace{Process: p, Repo: repo, cachesMoved: tracked && err == nil, settings: sync.OnceValues(settings)}
 	if err := w.openPrivate(ctx); err != nil {
 		p.Warn(err)
 	}
@@ -117,7 +117,7 @@ func (w *Workspace) Close() { w.Repo.Close() }
 // layout. There they lie, too, where the main worktree's commit holds a folder of their name.
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
-	if l.MainTree != "" && !w.displaced {
+	if l.MainTree != "" && !w.cachesMoved {
 		return filepath.Join(l.MainTree, rekalDir)
 	}
 	return filepath.Join(l.CommonDir, rekalDir)
@@ -147,9 +147,9 @@ func (w *Workspace) Gone(err error) error {
 	return cmp.Or(w.Ready(), err)
 }
 
-// Displaced says where the caches lie as long as their folder is somebody else's; nil where it is not. It is an ErrTracked.
-func (w *Workspace) Displaced() error {
-	if !w.displaced {
+// CachesMoved says where the caches lie as long as their folder is somebody else's; nil where it is not. It is an ErrTracked.
+func (w *Workspace) CachesMoved() error {
+	if !w.cachesMoved {
 		return nil
 	}
 	return fmt.Errorf("%w; so the caches lie in %s", ErrTracked, w.RekalDir())
@@ -170,7 +170,7 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if err := w.folder(w.Repo.Context()); err != nil {
+	if err := w.ensureCacheFolder(w.Repo.Context()); err != nil {
 		return nil, err
 	}
 	w.takeInFetched(w.Repo.Context())
@@ -300,7 +300,7 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 			return nil, err
 		}
 	}
-	err := w.folder(ctx)
+	err := w.ensureCacheFolder(ctx)
 	switch {
 	case errors.Is(err, ErrNotInitialised):
 		return nil, err

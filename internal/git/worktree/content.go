@@ -166,14 +166,14 @@ func (c *Content) fileBlob(file string) blob {
 
 // SHA1Blob is what the content of a file was called before its repository was converted to SHA-256; "" in one with SHA-1.
 func (c *Content) SHA1Blob(file string) git.OID {
-	if c.repo.Hash().Size == git.SHA1().Size {
+	if c.repo.ObjectFormat().OIDSize == git.SHA1().OIDSize {
 		return ""
 	}
 	text, err := c.Text(file)
 	if err != nil {
 		return Unread
 	}
-	return git.SHA1().Blob(text)
+	return git.SHA1().BlobID(text)
 }
 
 // Text is what stands in a file. It returns ErrNotFound where nothing does.
@@ -338,7 +338,7 @@ func (c *Content) submodule(dir string) git.OID {
 	return ""
 }
 
-func (c *Content) blobID(text []byte) git.OID { return c.repo.Hash().Blob(text) }
+func (c *Content) blobID(text []byte) git.OID { return c.repo.ObjectFormat().BlobID(text) }
 
 // blobWithUnixLines is a file with git's ends of lines.
 func (c *Content) blobWithUnixLines(file string) git.OID {

@@ -23,7 +23,7 @@ import (
 type drift struct {
 	*repos.Place
 	*rand.Rand
-	hash  git.Hash
+	hash  git.ObjectFormat
 	texts map[string][]string // lines by file, as they were written last
 	left  []git.Entry         // what stood in files of earlier commits
 	log   []string
@@ -54,7 +54,7 @@ func drifts(t *testing.T, seed uint64) {
 		}
 	}()
 	d.Start("r")
-	d.hash = d.Open("r").Hash()
+	d.hash = d.Open("r").ObjectFormat()
 	d.Git("r", "config", "core.safecrlf", "false")
 	for range 12 {
 		d.add()
@@ -269,7 +269,7 @@ func (d *drift) excused(file string, id git.OID) bool {
 		split, _ := d.Place.Try("r", "rev-parse", "--shared-index-path")
 		return strings.Contains(text, "\r\n") || strings.HasPrefix(index, "M") || split != ""
 	case "":
-		return strings.Contains(index, "S 1") && inHead != nil || strings.Contains(index, string(d.hash.Blob(nil)[:7]))
+		return strings.Contains(index, "S 1") && inHead != nil || strings.Contains(index, string(d.hash.BlobID(nil)[:7]))
 	}
 	text, _ := os.ReadFile(d.At("r/" + file))
 	return strings.HasPrefix(index, "M") || d.holds(file, id) && (strings.Contains(index, string(id)) || !strings.ContainsAny(string(text), "\r$"))
@@ -290,7 +290,7 @@ func (d *drift) holds(file string, id git.OID) bool {
 	for _, unix := range []string{"\r\n", "\n"} {
 		for _, ident := range []string{"$0", "$$Id$$"} {
 			t := ids.ReplaceAllString(strings.ReplaceAll(string(text), "\r\n", unix), ident)
-			if d.hash.Blob([]byte(t)) == id {
+			if d.hash.BlobID([]byte(t)) == id {
 				return true
 			}
 		}

@@ -14,7 +14,7 @@ type Vector struct {
 	Q     []byte // int8 as it is stored, so that reading copies nothing
 }
 
-// Quantise rounds v.
+// Quantise rounds v to 8 bits a dimension.
 func Quantise(v []float32) Vector {
 	top := float32(0)
 	for _, x := range v {
