@@ -124,7 +124,7 @@ func TestTerminalShow(t *testing.T) {
 	}
 }
 
-// TestTerminalChooses: a list follows what is typed, its keys read a session and copy its link, and it is no list in a pipe.
+// TestTerminalChooses: a list follows what is typed, its keys read a session, copy its link and go on with it, and it is no list in a pipe.
 func TestTerminalChooses(t *testing.T) {
 	p := harness.New(t).With("TERM=xterm-256color", "GIT_PAGER=cat", "LC_ALL=C.UTF-8")
 	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -139,15 +139,25 @@ func TestTerminalChooses(t *testing.T) {
 		p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/"+name+".jsonl", raw)
 	}
 	p.Git("repo", "rekal", "checkpoint")
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // which ends a wait for what never comes
-	defer stop()
-	cmd := exec.CommandContext(ctx, "git", "rekal", "-i", "tokens")
-	cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
-	if err != nil {
+	p.Write("bin/claude", "#!/bin/sh\necho STARTED \"$1\" \"$2\"\n")
+	if err := os.Chmod(p.At("bin/claude"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	defer tty.Close()
+	p.Env = append(p.Env, "PATH="+p.At("bin")+string(os.PathListSeparator)+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // which ends a wait for what never comes
+	defer stop()
+	var cmd *exec.Cmd
+	var tty *os.File
+	start := func(rows, columns uint16) {
+		t.Helper()
+		cmd = exec.CommandContext(ctx, "git", "rekal", "-i", "tokens")
+		cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
+		var err error
+		if tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tty.Close() })
+	}
 	shown, out := []byte{}, make([]byte, 1<<16)
 	until := func(want string) {
 		t.Helper()
@@ -165,6 +175,7 @@ func TestTerminalChooses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	start(24, 80)
 	until("UTC")
 	press("/\x15jitter")
 	until("EXPONENTIAL") // a terminal is told only what differs from what it shows
@@ -174,6 +185,13 @@ func TestTerminalChooses(t *testing.T) {
 	until("\x1b]52;c;")
 	press("\r")
 	until("    EXPONENTIAL")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	start(50, 200)
+	until("UTC")
+	press("r")
+	until("STARTED --resume one")
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
