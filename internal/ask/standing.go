@@ -121,31 +121,33 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 	if k.counter, err = why.NewCounter(ctx, k.m.DB, k.m.w.Repo, k.m.Hidden); err != nil {
 		return err
 	}
-	for i, e := range files {
-		f := k.known[e.Path]
-		if f == nil || f.Blob != e.OID || !k.behind(f.At) {
-			b, err := history.BlameFile(ctx, k.m.w.Repo, k.head, e.Path, 0, 0)
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			f = &countedFile{Blob: e.OID, At: k.head}
-			if err == nil { // else it has no lines, or git can't tell where they come from
-				f.From = runs(b.Origins)
-			}
-			k.known[e.Path], k.changed = f, true
-		}
+	done := 0
+	counted := func(f *countedFile) (err error) {
 		if f.State != k.state {
-			share, err := k.counter.Count(ctx, origins(f.From))
-			if err != nil {
+			if f.Share, err = k.counter.Count(ctx, origins(f.From)); err != nil {
 				return err
 			}
-			f.Share, f.State, k.changed = share, k.state, true
+			f.State, k.changed = k.state, true
 		}
-		if progress != nil {
-			progress(i+1, len(files))
+		if done++; progress != nil {
+			progress(done, len(files))
+		}
+		return nil
+	}
+	var unknown []string
+	blobs := map[string]git.OID{}
+	for _, e := range files {
+		if f := k.known[e.Path]; f == nil || f.Blob != e.OID || !k.behind(f.At) {
+			unknown, blobs[e.Path] = append(unknown, e.Path), e.OID
+		} else if err := counted(f); err != nil {
+			return err
 		}
 	}
-	return nil
+	return history.BlameFiles(ctx, k.m.w.Repo, k.head, unknown, func(path string, from []history.Origin) error {
+		k.known[path] = &countedFile{Blob: blobs[path], At: k.head, From: runs(from)} // none of a file that has no lines, or of which git can't tell
+		k.changed = true
+		return counted(k.known[path])
+	})
 }
 
 // behind reports whether HEAD came of a commit.

@@ -97,7 +97,14 @@ type squash struct {
 // Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
 // to say what stands in the tables.
 func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
-	s, err := newSquash(repo, id)
+	made, err := repo.Commit(id)
+	if err != nil || len(made.Parents) != 1 { // a merge or a root is made of none
+		return nil, false, nil
+	}
+	if any, err := index.AnyCodeCommit(ctx, made.Committer.When.Add(clockSkew)); err != nil || !any {
+		return nil, false, err
+	}
+	s, err := newSquash(repo, made)
 	if err != nil || s == nil {
 		return nil, false, nil
 	}
@@ -124,13 +131,9 @@ func (s *squash) match(ctx context.Context) error {
 	return s.sameContent()
 }
 
-// newSquash is nil for a commit that can't be one: a merge, a root, an empty one.
-func newSquash(repo *git.Repo, id git.OID) (*squash, error) {
-	rev, err := repo.Commit(id)
-	if err != nil || len(rev.Parents) != 1 {
-		return nil, err
-	}
-	changes, err := repo.Changes(id)
+// newSquash is nil for a commit that can't be one: an empty one, and one that changed too much.
+func newSquash(repo *git.Repo, rev git.Commit) (*squash, error) {
+	changes, err := repo.Changes(rev.OID)
 	if err != nil || len(changes) == 0 || len(changes) > maxChanges {
 		return nil, err
 	}

@@ -114,6 +114,12 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 	return out, d.codeFiles(ctx, q.Files, out, at)
 }
 
+// AnyCodeCommit reports whether a code commit is known that was made until a time, or nobody knows when.
+func (d *DB) AnyCodeCommit(ctx context.Context, until time.Time) (any bool, err error) {
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM code_commits WHERE sha <> ? AND (ts IS NULL OR ts <= ?))`, session.ZeroSHA, until).one(&any)
+	return any, err
+}
+
 // codeFiles fills in what commits left in their files; at says by key where each stands.
 func (d *DB) codeFiles(ctx context.Context, asked map[string]Key, commits []CodeCommit, at map[int64]int) error {
 	return query(ctx, d, `SELECT key, path, blob FROM code_files

@@ -40,6 +40,7 @@ type claimFinder struct {
 	rows            map[string][]attribution.Tie
 	owned           attribution.FileOwners
 	wrote           map[string]lineRecords
+	parts           map[git.OID]madeOf
 	inferred        int
 	traced          int
 	late            <-chan time.Time
@@ -48,7 +49,7 @@ type claimFinder struct {
 func newClaimFinder(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*claimFinder, error) {
 	b := &claimFinder{
 		index: index, repo: repo, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
-		wrote: map[string]lineRecords{}, late: time.After(tracePatience),
+		wrote: map[string]lineRecords{}, parts: map[git.OID]madeOf{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -142,7 +143,7 @@ func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []att
 // claimsOfUncaptured are those of the lines of a commit that was made elsewhere, as far as can be told. What is in none
 // of the commits that it was made of is nobody's, unless some of these are not here.
 func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]attribution.Claim, error) {
-	parts, copied, err := commits.MadeOf(ctx, b.index, b.repo, s.Commit)
+	parts, copied, err := b.madeOf(ctx, s.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +175,24 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	}
 	rows, err = b.ties(ctx, gone)
 	return t.guesses(b.owned.Of(rows, s.Path)), err
+}
+
+// madeOf is what commits.MadeOf found.
+type madeOf struct {
+	parts  []string
+	copied bool
+}
+
+// madeOf asks once for each commit: it may have lines in many files.
+func (b *claimFinder) madeOf(ctx context.Context, id git.OID) (parts []string, copied bool, err error) {
+	found, ok := b.parts[id]
+	if !ok {
+		if found.parts, found.copied, err = commits.MadeOf(ctx, b.index, b.repo, id); err != nil {
+			return nil, false, err
+		}
+		b.parts[id] = found
+	}
+	return found.parts, found.copied, nil
 }
 
 // revertOf is how git begins the line that names what a commit reverts.

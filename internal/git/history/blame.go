@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,62 @@ func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, fr
 	return blameText(ctx, r, commit, file, nil, from, to, nil)
 }
 
+// manyBlamed is for how many files it is worth to index the history first.
+const manyBlamed = 100
+
+// BlameFiles is BlameFile of all lines of many files of a commit, on all cores. It hands on where the lines of each file come from, one file at a
+// time, in any order: nothing for a file that BlameFile refuses. Once ctx ends, or each fails, it returns that error.
+func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string, each func(file string, origins []Origin) error) error {
+	c, err := worktree.Open(r, commit)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if len(files) >= manyBlamed {
+		if indexed, release, err := r.IndexPaths(ctx, commit); err == nil { // else it takes longer
+			defer release()
+			r = indexed
+		}
+	}
+	b, err := newBlamer(r)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type blamed struct {
+		file    string
+		origins []Origin
+	}
+	results := make(chan blamed, len(files))
+	for next, running := 0, 0; next < len(files) || running > 0; {
+		if next == len(files) || running == runtime.GOMAXPROCS(0) {
+			done := <-results
+			if err := ctx.Err(); err != nil { // what git was stopped at is not known
+				return err
+			}
+			if err := each(done.file, done.origins); err != nil {
+				return err
+			}
+			running--
+			continue
+		}
+		one := blamed{file: files[next]}
+		lines, _ := linesOfFile(c, one.file)
+		next, running = next+1, running+1
+		go func() {
+			if len(lines) > 0 {
+				found, err := b.run(ctx, nil, []string{string(commit)}, one.file, nil, nil)
+				for i := 1; i <= len(lines) && err == nil; i++ {
+					one.origins = append(one.origins, found[i])
+				}
+			}
+			results <- one
+		}()
+	}
+	return ctx.Err()
+}
+
 // BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become. What keep has of it is not asked
 // for again; it may be nil.
 func BlameUnsaved(ctx context.Context, r *git.Repo, file, text string, from, to int, keep *Blames) (Blame, error) {
@@ -116,8 +173,12 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	if keep != nil {
 		key = newBlameKey(r, c.Commit(), file, now, options)
 	}
+	b, err := newBlamer(r)
+	if err != nil {
+		return Blame{}, err
+	}
 	origins, err := keep.origins(key, from, to, len(text), func(from, to int) (map[int]Origin, error) {
-		return runBlame(ctx, r, options, revs, file, unsaved, [][2]int{{from, to}})
+		return b.run(ctx, options, revs, file, unsaved, [][2]int{{from, to}})
 	})
 	if errors.Is(err, git.ErrNotFound) { // it was never added
 		return out, nil

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -116,6 +117,48 @@ func TestBlameIsGits(t *testing.T) {
 			harness.Equal(t, fmt.Sprintf("lines %d to %d as of %q", from, to, commit), want[from-1:to], b.Origins)
 			harness.Equal(t, "their text", all.Text[from-1:to], b.Text)
 		}
+	}
+}
+
+// So many files are asked of side by side, by an index of their history that leaves nothing behind: each answer is that of the file alone.
+func TestBlameFiles(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	lineage(p)
+	for i := range 4 {
+		var files []string
+		for n := i; n < 120; n += 1 + i {
+			files = append(files, fmt.Sprint("many/", n), fmt.Sprintf("first of %d\nchanged in %d\nlast\n", n, i))
+		}
+		p.Add("r", "many", append(files, "binary", fmt.Sprint("\x00", i), "empty", "")...)
+	}
+	before := p.Git("r", "count-objects", "-v")
+	r, head := p.Open("r/dir"), p.Rev("r", "HEAD")
+	files := strings.Split(p.Git("r", "ls-tree", "-rz", "--name-only", "HEAD"), "\x00")
+	files = append(files[:len(files)-1], "no such file")
+	got := map[string][]history.Origin{}
+	if err := history.BlameFiles(t.Context(), r, head, files, func(file string, origins []history.Origin) error {
+		got[file] = origins
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "files", len(files), len(got))
+	for _, file := range files {
+		alone, _ := history.BlameFile(t.Context(), r, head, file, 0, 0) // nothing where it is refused
+		harness.Equal(t, file, alone.Origins, got[file])
+	}
+	harness.Equal(t, "the repository's objects", before, p.Git("r", "count-objects", "-v"))
+	if _, err := os.Stat(p.At("r/.git/objects/info/commit-graph")); err == nil {
+		t.Error("the repository has a commit-graph that it had not")
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	err := history.BlameFiles(stopped, r, head, files, func(string, []history.Origin) error {
+		stop()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("after it was stopped: %v", err)
 	}
 }
 

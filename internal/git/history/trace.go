@@ -42,7 +42,11 @@ func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines 
 	if known != "" {
 		revs = append(revs, "^"+string(known))
 	}
-	origins, err := runBlame(ctx, r, nil, revs, file, nil, asked)
+	b, err := newBlamer(r)
+	if err != nil {
+		return out, err
+	}
+	origins, err := b.run(ctx, nil, revs, file, nil, asked)
 	for i, n := range there {
 		out[i] = origins[n]
 	}
@@ -76,14 +80,26 @@ func matchingLines(r *git.Repo, commit git.OID, file string, lines []int, in git
 	return out, nil
 }
 
-// runBlame asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
+// blamer runs git blame. It may be used by several goroutines.
+type blamer struct {
+	repo   *git.Repo
+	ignore string // as of ignoreRevsFile
+	cuts   map[git.OID]bool
+}
+
+func newBlamer(r *git.Repo) (blamer, error) {
+	cuts, err := r.ShallowCuts()
+	return blamer{r, ignoreRevsFile(r), cuts}, err
+}
+
+// run asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
 // that came with what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other
 // commits than git does where a change can be told in several ways, and gives up where the history is cut. Without a revision, it is the file in
 // the working tree that is asked of, or what it is to become, where options are those of its Content. It returns ErrNotFound for a file that git does not know.
-func runBlame(ctx context.Context, r *git.Repo, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
+func (b blamer) run(ctx context.Context, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
-	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)
+	root := cmp.Or(b.repo.Layout().WorkTree, b.repo.Layout().GitDir)
 	ask := slices.Concat(options, []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"})
 	for _, lines := range ranges {
 		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
@@ -93,11 +109,11 @@ func runBlame(ctx context.Context, r *git.Repo, options, revs []string, file str
 	}
 	what := slices.Concat(revs, []string{"--", file})
 	text, err := "", error(nil)
-	if name := ignoreRevsFile(r); name != "" {
-		text, err = r.Feed(ctx, string(unsaved), slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
+	if b.ignore != "" {
+		text, err = b.repo.Feed(ctx, string(unsaved), slices.Concat(ask, []string{"--ignore-revs-file", b.ignore}, what)...)
 	}
 	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
-		text, err = r.Feed(ctx, string(unsaved), slices.Concat(ask, what)...)
+		text, err = b.repo.Feed(ctx, string(unsaved), slices.Concat(ask, what)...)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
@@ -108,11 +124,7 @@ func runBlame(ctx context.Context, r *git.Repo, options, revs []string, file str
 	if err != nil {
 		return nil, fmt.Errorf("git: blame %q: %w", file, err)
 	}
-	cuts, err := r.ShallowCuts()
-	if err != nil {
-		return nil, err
-	}
-	return readBlame(text, cuts)
+	return readBlame(text, b.cuts)
 }
 
 // ignoreRevsFile is the file with commits that only reformat, as the user configured it for git blame; "" for
