@@ -37,7 +37,7 @@ func TestLongSkill(t *testing.T) {
 // comes last: it shows what will be.
 func TestLongReadme(t *testing.T) {
 	var told []told
-	for _, page := range []string{"README.md", "docs/recall.md", "docs/sharing.md"} {
+	for _, page := range []string{"README.md", "docs/recall.md", "docs/sharing.md", "docs/redaction.md"} {
 		text, err := os.ReadFile("../../" + page)
 		if err != nil {
 			t.Fatal(err)

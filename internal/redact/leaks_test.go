@@ -14,7 +14,7 @@ import (
 
 // leak is a made-up secret in the words in which people and agents let one slip. Each is met
 // in five forms. The set was written before the rules that find it, and is not a list of them:
-// what is missed is missed, and docs/sharing.md lists it.
+// what is missed is missed, and docs/redaction.md lists it.
 type leak struct {
 	name   string
 	secret string

@@ -45,7 +45,7 @@ type Report struct {
 type Settings struct {
 	Known   func() []string  // values known to be secret; asked once, at the first text. nil: none
 	Allow   []*regexp.Regexp // a finding that one of these matches is none
-	Exclude []string         // globs of paths of which nothing is stored; see docs/sharing.md
+	Exclude []string         // globs of paths of which nothing is stored; see docs/redaction.md
 	Home    string           // the user's home folder, which becomes "~"
 	// Remembered holds the values that were found earlier in this clone. nil: none.
 	Remembered Remembered
