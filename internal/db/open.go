@@ -306,6 +306,9 @@ func (d *DB) Stands() bool {
 	return err == nil && (d.file == nil || os.SameFile(d.file, now))
 }
 
+// Again is another reader of what stands at the same path, which may have moved on.
+func (d *DB) Again(ctx context.Context) (*DB, error) { return Open(ctx, d.path, ReadOnly) }
+
 // Copy is the same in memory, to be written to: in the state that a reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {
 	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path, file: d.file}

@@ -72,12 +72,7 @@ func openReady(ctx context.Context, path, state string) (*DB, error) {
 
 // create makes a database file at a path where none is.
 func create(ctx context.Context, path string, schema schema) (*DB, error) {
-	return createIn(ctx, path, schema, "")
-}
-
-// createIn makes one that may also write below a folder.
-func createIn(ctx context.Context, path string, schema schema, folder string) (*DB, error) {
-	return connect(path, folder, toMake, layout, func(d *DB) error {
+	return connect(path, "", toMake, layout, func(d *DB) error {
 		if err := d.sql.PingContext(ctx); err != nil {
 			return classify(err)
 		}
@@ -85,6 +80,14 @@ func createIn(ctx context.Context, path string, schema schema, folder string) (*
 			return err
 		}
 		_, err := d.sql.ExecContext(ctx, "BEGIN; "+schema.ddl+"; COMMIT")
+		return classify(err)
+	})
+}
+
+// createInMemory makes a database that is never a file, and may write below a folder.
+func createInMemory(ctx context.Context, folder, ddl string) (*DB, error) {
+	return connect(":memory:", folder, toExport, "", func(d *DB) error {
+		_, err := d.sql.ExecContext(ctx, "BEGIN; "+ddl+"; COMMIT")
 		return classify(err)
 	})
 }
@@ -109,12 +112,16 @@ func connect(path, folder, limits, options string, begin func(*DB) error) (*DB, 
 // the file, never into the working directory, and into a folder of its own: two engines
 // that spill into one folder overwrite each other's files.
 func attach(path, folder, options string) func(driver.ExecerContext) error {
-	allowed := ""
+	allowed, spill := "", spillDir(path, os.Getpid())
+	if options != "" {
+		options = " (" + options + ")"
+	}
 	if folder != "" {
+		spill = spillDir(filepath.Join(folder, "rows"), os.Getpid())
 		allowed = "SET allowed_directories = ['" + escapeQuotes(folder) + "']; "
 	}
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; %sSET enable_external_access = false; SET lock_configuration = true",
-		escapeQuotes(path), catalog, options, catalog, escapeQuotes(spillDir(path, os.Getpid())), unused, allowed)
+	first := fmt.Sprintf("ATTACH '%s' AS %s%s; USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; %sSET enable_external_access = false; SET lock_configuration = true",
+		escapeQuotes(path), catalog, options, catalog, escapeQuotes(spill), unused, allowed)
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {

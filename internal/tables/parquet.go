@@ -10,9 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -28,9 +27,12 @@ import (
 //
 // A file is named by its sum and never changed. A run makes new files elsewhere, puts them into place, replaces the manifest, and then removes what
 // the manifest does not list any more. The folder is one here, or one of a bucket (place.go).
+//
+// Most rows are those of sessions' turns, calls and requests. Which months of them changed is told by what their sessions were made of, so that
+// only these are read. Months are written side by side, each by an engine of its own.
 const (
 	manifestName = "manifest.json"
-	exportKind   = Kind("parquet 1") // another number has all files written anew, when exportedTables changes
+	exportKind   = Kind("parquet 2") // another number has all files written anew, when exportedTables changes
 )
 
 // exportedTable is which rows are exported: t is the table, s their session, c their checkpoint.
@@ -40,6 +42,7 @@ type exportedTable struct {
 	columns    string // of t
 	texts      string // columns that are left out where texts are
 	order      string
+	byMonth    bool // it is read month by month
 }
 
 const (
@@ -50,25 +53,16 @@ const (
 
 //nolint:gochecknoglobals // a table
 var exportedTables = []exportedTable{
-	{"sessions", "sessions s", ofStart, "s.*", "title", "id"},
-	{"turns", "turns" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "content", "session_id, turn_index"},
-	{"tool_calls", "tool_calls" + ofSession + " LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index", "coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix", "session_id, call_order"},
-	{"usage", "usage" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "", "session_id, turn_index, request"},
-	{"checkpoints", "checkpoints t", "t.ts", "t.*", "", "ts, id"},
-	{"files_touched", "files_touched t JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, id"},
-	{"checkpoint_sessions", "checkpoint_sessions" + ofSession + " JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, session_id"},
-	{"memories", "memories t", "t.ts", "t.*", "title, content", "id"},
-	{"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "", "git_sha, path, session_id, ts, lines"},
-	{"session_facets", "session_facets" + ofSession, ofStart, "t.* EXCLUDE (left_paths, left_blobs)", "title", "session_id"},
-}
-
-// exportSchema is what an export reads. Nothing of a purged session or memory remains.
-func exportSchema() schema {
-	facets := slices.IndexFunc(indexTables, func(t table) bool { return t.name == "session_facets" })
-	return schema{
-		ddl: dataDDL + facetsDDL, tables: append(slices.Clone(dataTables), indexTables[facets]),
-		then: `DELETE FROM sessions WHERE id IN (SELECT id FROM purged); DELETE FROM memories WHERE id IN (SELECT id FROM purged)`,
-	}
+	{"sessions", "sessions s", ofStart, "s.*", "title", "id", false},
+	{"turns", "turns" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "content", "session_id, turn_index", true},
+	{"tool_calls", "tool_calls" + ofSession + " LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index", "coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix", "session_id, call_order", true},
+	{"usage", "usage" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "", "session_id, turn_index, request", true},
+	{"checkpoints", "checkpoints t", "t.ts", "t.*", "", "ts, id", false},
+	{"files_touched", "files_touched t JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, id", false},
+	{"checkpoint_sessions", "checkpoint_sessions" + ofSession + " JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, session_id", false},
+	{"memories", "memories t", "t.ts", "t.*", "title, content", "id", false},
+	{"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "", "git_sha, path, session_id, ts, lines", false},
+	{"session_facets", "session_facets" + ofSession, ofStart, "t.* EXCLUDE (left_paths, left_blobs)", "title", "session_id", false},
 }
 
 // Manifest is what an export holds.
@@ -83,6 +77,8 @@ type Manifest struct {
 type ExportedRepository struct {
 	Source string `json:"source"` // its remote without scheme and user, or its folder
 	State  string `json:"state"`  // a sum of the index's state
+	// Months are sums of the sessions that have turns, calls or requests in a month, of what made them.
+	Months map[string]string `json:"months"`
 }
 
 // ExportedFile is one file.
@@ -93,7 +89,8 @@ type ExportedFile struct {
 	Month      string `json:"month"` // "2026-03"
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
-	Content    string `json:"content"` // how many rows, and hashes of them, of all files of this table, repository and month
+	// Content is how many rows, and hashes of them, of all files of this table, repository and month; "" for those that Months tell of.
+	Content string `json:"content"`
 }
 
 // Export is a run that writes into a folder. Close it.
@@ -102,12 +99,12 @@ type Export struct {
 	to      place
 	scratch string // a folder here
 
-	mu       sync.Mutex // for what follows, and for DuckDB's memory
+	engines  chan struct{} // as many as may work at once
+	mu       sync.Mutex    // for what follows
 	manifest Manifest
 	read     []byte // what the manifest was
 	fresh    []freshFile
-	changed  []string // repositories
-	added    map[string]bool
+	added    map[string]bool // repositories
 }
 
 // freshFile is a file that is to be put into place.
@@ -140,7 +137,7 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 			err = errors.Join(fmt.Errorf("export to %q: %w", name, err), to.close())
 		}
 	}()
-	e = &Export{name: name, to: to, added: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}}}
+	e = &Export{name: name, to: to, engines: make(chan struct{}, min(runtime.GOMAXPROCS(0), maxEngines)), added: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}}}
 	if e.read, err = to.manifest(ctx); err == nil {
 		err = json.Unmarshal(e.read, &e.manifest)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -167,70 +164,41 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB) erro
 	}
 	sum := sha256.Sum256([]byte(state))
 	now := ExportedRepository{Source: source, State: hex.EncodeToString(sum[:])}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch old, there := e.manifest.Repositories[name]; {
-	case e.added[name], there && old.Source != source:
-		return fmt.Errorf("export: %q is %s already: two repositories of one name need two folders", name, old.Source)
-	case old == now:
-		e.added[name] = true
-		return nil
+	r := &repositoryExport{e: e, name: name, from: from, state: state}
+	same, err := e.begin(r, now)
+	if err != nil || same {
+		return err
 	}
-	files, made, err := e.write(ctx, name, from)
-	if err != nil {
+	if err := r.write(ctx); err != nil {
 		return fmt.Errorf("export of %s: %w", source, err)
 	}
-	e.fresh = append(e.fresh, made...)
-	e.added[name], e.manifest.Repositories[name], e.changed = true, now, append(e.changed, name)
-	e.manifest.Files = append(slices.DeleteFunc(e.manifest.Files, func(f ExportedFile) bool { return f.Repository == name }), files...)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now.Months = r.months
+	e.manifest.Repositories[name], e.fresh = now, append(e.fresh, r.fresh...)
+	e.manifest.Files = slices.DeleteFunc(e.manifest.Files, func(f ExportedFile) bool { return f.Repository == name })
+	for _, f := range r.fresh {
+		r.kept = append(r.kept, f.ExportedFile)
+	}
+	e.manifest.Files = append(e.manifest.Files, r.kept...)
 	return nil
 }
 
-// write makes the files that a repository lacks, and gives all that it is to have, and those that it made.
-func (e *Export) write(ctx context.Context, name string, from *db.DB) (all []ExportedFile, made []freshFile, err error) {
-	scratch := filepath.Join(e.scratch, name)
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
-		return nil, nil, err
+// begin takes a repository's name, and finds what of it is exported; all of it, if it is the same.
+func (e *Export) begin(r *repositoryExport, now ExportedRepository) (same bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old, there := e.manifest.Repositories[r.name]
+	if e.added[r.name] || there && old.Source != now.Source {
+		return false, fmt.Errorf("export: %q is %s already: two repositories of one name need two folders", r.name, old.Source)
 	}
-	d, err := createIn(ctx, filepath.Join(scratch, "rows.db"), exportSchema(), scratch)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, d.Close(), os.Remove(filepath.Join(scratch, "rows.db"))) }()
-	if err := d.fill(ctx, exportSchema(), from, ""); err != nil {
-		return nil, nil, err
-	}
-	if !from.Stands() {
-		return nil, nil, ErrMoved
-	}
-	old := map[string][]ExportedFile{}
+	e.added[r.name], r.oldMonths, r.old = true, old.Months, map[string][]ExportedFile{}
 	for _, f := range e.manifest.Files {
-		if f.Repository == name {
-			old[f.Table+f.Month+f.Content] = append(old[f.Table+f.Month+f.Content], f)
+		if f.Repository == r.name {
+			r.old[f.Table+f.Month+f.Content] = append(r.old[f.Table+f.Month+f.Content], f)
 		}
 	}
-	for _, t := range exportedTables {
-		contents, err := d.contents(ctx, t, e.manifest.Text)
-		if err != nil {
-			return nil, nil, err
-		}
-		var changed []string
-		for _, month := range slices.Sorted(maps.Keys(contents)) {
-			kept := old[t.name+month+contents[month]]
-			if all = append(all, kept...); len(kept) == 0 {
-				changed = append(changed, "'"+month+"'")
-			}
-		}
-		files, err := e.copyMonths(ctx, d, t, name, scratch, changed, contents)
-		if err != nil {
-			return nil, nil, fmt.Errorf("table %s: %w", t.name, err)
-		}
-		made = append(made, files...)
-		for _, f := range files {
-			all = append(all, f.ExportedFile)
-		}
-	}
-	return all, made, nil
+	return old.State == now.State, nil
 }
 
 // rows is a SELECT of the rows with their month.
@@ -240,50 +208,6 @@ func (t exportedTable) rows(text bool) string {
 		rows = "SELECT * EXCLUDE (" + t.texts + ") FROM (" + rows + ")"
 	}
 	return rows
-}
-
-// contents tells months of equal rows: how many there are, and two sums of their hashes.
-func (d *DB) contents(ctx context.Context, t exportedTable, text bool) (map[string]string, error) {
-	rows, err := d.sql.QueryContext(ctx, "SELECT month, concat_ws('-', count(*), bit_xor(hash(r)), sum(hash(r))::HUGEINT) FROM ("+t.rows(text)+") r GROUP BY month")
-	if err != nil {
-		return nil, classify(err)
-	}
-	defer rows.Close() // rows.Err says what went wrong
-	out := map[string]string{}
-	for rows.Next() {
-		var month, content string
-		if err := rows.Scan(&month, &content); err != nil {
-			return nil, err
-		}
-		out[month] = content
-	}
-	return out, classify(rows.Err())
-}
-
-// copyMonths writes the files of some months of a table.
-func (e *Export) copyMonths(ctx context.Context, d *DB, t exportedTable, name, scratch string, months []string, contents map[string]string) (files []freshFile, err error) {
-	if len(months) == 0 {
-		return nil, nil
-	}
-	to := filepath.Join(scratch, t.name)
-	if _, err := d.sql.ExecContext(ctx, fmt.Sprintf("COPY (SELECT * FROM (%s) WHERE month IN (%s) ORDER BY month, %s) TO '%s' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (month))",
-		t.rows(e.manifest.Text), strings.Join(months, ", "), t.order, escapeQuotes(to))); err != nil {
-		return nil, classify(err)
-	}
-	written, err := filepath.Glob(filepath.Join(escapeGlob(to), "month=*", "*.parquet"))
-	for _, path := range written {
-		month := strings.TrimPrefix(filepath.Base(filepath.Dir(path)), "month=")
-		f := ExportedFile{Table: t.name, Repository: name, Month: month, Content: contents[month]}
-		if f.Bytes, f.SHA256, err = sumOf(path); err != nil {
-			return nil, err
-		}
-		f.Path = fmt.Sprintf("%s/repository=%s/month=%s/%s.parquet", t.name, name, month, f.SHA256[:16])
-		if err := os.Chmod(path, 0o600); err != nil {
-			return nil, err
-		}
-		files = append(files, freshFile{f, path})
-	}
-	return files, err
 }
 
 func escapeGlob(path string) string {
@@ -305,15 +229,14 @@ func sumOf(path string) (int64, string, error) {
 func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	slices.SortFunc(e.manifest.Files, func(a, b ExportedFile) int { return cmp.Compare(a.Path, b.Path) })
 	text, err := json.MarshalIndent(e.manifest, "", " ")
-	if err != nil || string(text) == string(e.read) {
-		return 0, 0, err
+	if err == nil {
+		err = eachAtOnce(e.fresh, func(f freshFile) error { return e.to.put(ctx, f) })
 	}
-	err = eachAtOnce(e.fresh, func(f freshFile) error { return e.to.put(ctx, f) })
 	var old []string
 	if err == nil {
 		old, err = e.unlisted(ctx)
 	}
-	if err == nil {
+	if err == nil && string(text) != string(e.read) {
 		err = e.to.publish(ctx, text)
 	}
 	if err == nil {
@@ -325,28 +248,32 @@ func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	return len(e.fresh), len(old), nil
 }
 
-// unlisted are the files of repositories that changed which the manifest does not list: what it replaces, and what runs left that died.
+// unlisted are the files of this run's repositories that the manifest does not list: what it replaces, and what runs left that died.
 // They are looked for before the manifest is replaced: what another run puts into a bucket after that is its own.
 func (e *Export) unlisted(ctx context.Context) (old []string, err error) {
 	listed := map[string]bool{}
 	for _, f := range e.manifest.Files {
 		listed[f.Path] = true
 	}
-	var folders []string
-	for _, t := range exportedTables {
-		for _, name := range e.changed {
-			folders = append(folders, t.name+"/repository="+name+"/")
+	below := "/"
+	if len(e.added) == 1 {
+		for name := range e.added {
+			below = "/repository=" + name + "/"
 		}
 	}
-	var mu sync.Mutex
-	err = eachAtOnce(folders, func(folder string) error {
-		there, err := e.to.list(ctx, folder)
-		mu.Lock()
-		defer mu.Unlock()
-		old = append(old, slices.DeleteFunc(there, func(path string) bool { return listed[path] })...)
-		return err
-	})
-	return old, err
+	for _, t := range exportedTables {
+		there, err := e.to.list(ctx, t.name+below)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range there {
+			_, name, _ := strings.Cut(path, "/repository=")
+			if name, _, _ = strings.Cut(name, "/"); e.added[name] && !listed[path] {
+				old = append(old, path)
+			}
+		}
+	}
+	return old, nil
 }
 
 // Close ends a run. What was not published is removed.

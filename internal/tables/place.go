@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,14 +70,17 @@ func (f *folder) put(_ context.Context, file freshFile) error {
 }
 
 func (f *folder) list(_ context.Context, below string) (paths []string, err error) {
-	there, err := filepath.Glob(filepath.Join(escapeGlob(f.at(below)), "month=*", "*.parquet"))
-	for _, path := range there {
-		rel, err := filepath.Rel(f.dir, path)
-		if err != nil {
-			return nil, err
+	err = filepath.WalkDir(f.at(below), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(f.dir, path)
 		paths = append(paths, filepath.ToSlash(rel))
-	}
+		return err
+	})
 	return paths, err
 }
 

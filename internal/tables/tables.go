@@ -195,7 +195,7 @@ func EngineVersion(ctx context.Context) (string, error) {
 
 // fillTable bulk-inserts what the index says into a table, about a microsecond a row. The Go type must fit
 // the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []float32 for FLOAT[].
-func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
+func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB, args ...any) error {
 	err := conn.Raw(func(dc any) error {
 		raw, ok := dc.(driver.Conn)
 		if !ok {
@@ -211,7 +211,7 @@ func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error 
 				return err
 			}
 			return errors.Join(appender.AppendRow(values...), ctx.Err())
-		}, t.query)
+		}, t.query, args...)
 		return errors.Join(err, appender.Close())
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func (c *clone) checkHolds(want []turn) error {
 			rows[i].TS = 0
 		}
 	}
-	return errors.Join(c.fsck(), c.checkLedger(want), checkTables(tabled, rows), c.checkRecall(rows), c.checkLeftovers())
+	return errors.Join(c.fsck(), c.checkLedger(want), checkTables(tabled, rows), c.checkRecall(rows), c.checkLeftovers(), c.checkLakes())
 }
 
 // held is every turn in the transcripts of the machine.

@@ -125,6 +125,7 @@ func TestLongDiskFull(t *testing.T) {
 			{"git", "commit", "-q", "--allow-empty", "-m", "full"},
 			{"git", "rekal", "parser cache"},
 			{"git", "rekal", "index"},
+			{"git", "rekal", "export", "--parquet", ".rekal-lake"},
 		} {
 			res, err := c.run(v...)
 			w.fatal(err)
@@ -137,6 +138,10 @@ func TestLongDiskFull(t *testing.T) {
 		w.fatal(c.dropGitsLocks())
 		if err := c.check(); err != nil {
 			t.Fatalf("round %d, %d bytes had been left: %v", n, leave, err)
+		}
+		c.must("git", "rekal", "export", "--parquet", ".rekal-lake")
+		if _, err := exported(filepath.Join(dir, ".rekal-lake")); err != nil {
+			t.Fatal(err)
 		}
 		c.must("git", "gc", "--quiet", "--prune=now") // the disk is small
 	}

@@ -19,7 +19,7 @@ type victim struct {
 // victims are the commands of the issue.
 func victims() []victim {
 	behind := func(c *clone) error { return c.quietly("git", "commit", "-q", "--allow-empty", "-m", "behind") }
-	return []victim{
+	return append(exports(), []victim{
 		{name: "commit", args: []string{"git", "commit", "-q", "--allow-empty", "-m", "killed"}},
 		{name: "checkpoint", args: []string{"git", "rekal", "checkpoint"}},
 		{name: "checkpoint without caches", before: dropCaches, args: []string{"git", "rekal", "checkpoint"}},
@@ -38,7 +38,7 @@ func victims() []victim {
 		{name: "run", args: []string{"git", "rekal", "run", "--", "echo", "parser"}},
 		{name: "recall with records", before: func(c *clone) error { return c.quietly("git", "rekal", "run", "--", "echo", "cache") }, args: []string{"git", "rekal", "parser cache"}},
 		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
-	}
+	}...)
 }
 
 func (c *clone) quietly(args ...string) error {
