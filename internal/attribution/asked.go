@@ -14,10 +14,10 @@ const Alleged = session.TieInferred + 1
 // Revision is the set of commits that a revision stands for: the commit itself, those that it was before and became, and those that it was
 // made of.
 type Revision struct {
-	Start string // an OID, or the beginning of one that is not here
-	By    Maker
-	ties  map[Commit]session.TieKind // as a tie to it counts at most
-	own   bool                       // who made the commit says whose it is
+	Start     string // an OID, or the beginning of one that is not here
+	By        Maker
+	ties      map[Commit]session.TieKind // as a tie to it counts at most
+	makerTied bool                       // who made the commit says whose it is
 }
 
 // NewRevision is a commit with its family.
@@ -57,7 +57,7 @@ func (a *Revision) Judge(ties []Tie) {
 	for _, t := range ties {
 		if a.Is(t) {
 			direct[t.Email] = true
-			a.own = a.own || a.By.Made(t.Email)
+			a.makerTied = a.makerTied || a.By.Made(t.Email)
 		}
 	}
 	for c := range a.ties {
@@ -79,7 +79,7 @@ func (a Revision) Kind(t Tie) (s session.TieKind, ok bool) {
 	if a.Is(t) {
 		switch s, ok = session.TieWrote, true; {
 		case a.By.believes(t):
-		case a.own || t.Lines == 0: // a checkpoint of somebody else's commit
+		case a.makerTied || t.Lines == 0: // a checkpoint of somebody else's commit
 			s = Alleged
 		default: // who wrote its lines has a part in it all the same (a squash merge on a server), or so they say
 			s = session.TieInferred

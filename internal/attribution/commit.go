@@ -20,39 +20,39 @@ import (
 //
 // What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
 
-// recentEdit is how long an edit that no commit holds yet can tie its session to one.
+// recentEdit is for how long after a session's last turn its uncommitted edits can tie it to a commit.
 const recentEdit = 7 * 24 * time.Hour
 
-// inUseAfterTurn is how long after a turn its session still is in use, to an import.
+// inUseAfterTurn is how long after a turn an import takes the session to be in use.
 const inUseAfterTurn = time.Hour
 
-// SessionState is what a capture knows of a session.
+// SessionState is what a capture knows of a session whose turns are all in the ledger.
 type SessionState struct {
 	ID          string
-	Last        time.Time            // of its last turn
-	NewSinceTie bool                 // something of it is in the ledger that was not there at the last commit to which it is tied
+	Last        time.Time            // time of its last turn
+	NewSinceTie bool                 // the ledger got turns of it since the last commit to which it is tied
 	Pending     map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
-	Commits     bool                 // git runs in its shell
+	RunsGit     bool                 // git runs in its shell
 }
 
-// HasUncommitted reports whether something of the session waits for a commit, which one that is made now can be.
+// HasUncommitted reports whether a commit made now could be tied to the session.
 func (w SessionState) HasUncommitted(now time.Time) bool {
-	return w.Commits || (w.NewSinceTie || len(w.Pending) > 0) && w.isRecent(now)
+	return w.RunsGit || (w.NewSinceTie || len(w.Pending) > 0) && w.isRecent(now)
 }
 
 func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recentEdit }
 
-// Committed are the files of a commit that was made at a moment.
+// Committed is a commit with the files that it changed.
 type Committed struct {
-	At, Since time.Time // Since: when the commit before it was made
-	Files     []session.File
-	Wrote     []session.Wrote // what sessions wrote in it
+	At, PreviousAt time.Time // when the commit was made, and the one before it
+	Files          []session.File
+	Wrote          []session.Wrote // which of its lines sessions wrote
 }
 
-// Before reports whether a commit was made before a moment: git dates it to the second.
+// Before reports whether a commit was made before a moment, which is cut to the second as git cuts the commit's time.
 func Before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
 
-// WroteIn reports whether lines that the commit brought are a session's. Lines that it took away say less: others did so before.
+// WroteIn reports whether a session wrote lines that the commit added. Removed lines don't count: an earlier edit may have removed them, too.
 func (c Committed) WroteIn(id string) bool {
 	return slices.ContainsFunc(c.Wrote, func(w session.Wrote) bool { return w.Session == id && len(w.Lines) > 0 })
 }
@@ -61,31 +61,31 @@ func (c Committed) touches(is func(path string) bool) bool {
 	return slices.ContainsFunc(c.Files, func(f session.File) bool { return is(f.Path) || f.OldPath != "" && is(f.OldPath) })
 }
 
-// TieKnown ties the sessions of which nothing is new to a commit: those that wrote lines of it, whenever that was, the one that commits,
-// those in use since the commit before, and the recent ones that edited one of its files before it was made.
-func TieKnown(c Committed, workers []SessionState, now time.Time) (links []session.Link) {
-	for _, w := range workers {
-		waited := func(path string) bool {
-			at, ok := w.Pending[path]
+// TieKnown ties sessions without new turns to a commit: those that wrote lines of it at any time, the one in whose shell git runs,
+// those in use since the previous commit, and recent ones that edited one of its files before it was made.
+func TieKnown(c Committed, sessions []SessionState, now time.Time) (links []session.Link) {
+	for _, s := range sessions {
+		editedBefore := func(path string) bool {
+			at, ok := s.Pending[path]
 			return ok && !Before(c.At, at)
 		}
-		used := w.NewSinceTie && Before(c.Since, w.Last) && !Before(c.At, w.Last)
-		if c.WroteIn(w.ID) || w.Commits || used || w.isRecent(now) && c.touches(waited) {
-			links = append(links, session.Link{Session: w.ID})
+		wasInUse := s.NewSinceTie && Before(c.PreviousAt, s.Last) && !Before(c.At, s.Last)
+		if c.WroteIn(s.ID) || s.RunsGit || wasInUse || s.isRecent(now) && c.touches(editedBefore) {
+			links = append(links, session.Link{Session: s.ID})
 		}
 	}
 	return sortLinks(links)
 }
 
-// Span is when a session was in use, to the second.
+// Span is when a session was in use, to the second: by its Turns or, for a session that this import did not read, by From and To.
 type Span struct {
 	ID, Top string      // Top: the session that spawned it, at the top; ID where none did
-	Turns   []time.Time // those of its turns, in order, of one that this import read
-	From    time.Time   // of another one: it may have been in use from here
-	To      time.Time   // to here
+	Turns   []time.Time // times of its turns, in order, if this import read it
+	From    time.Time   // else: when it may have been in use first
+	To      time.Time   // and last
 }
 
-// wasInUse reports whether it was in use when a commit was made.
+// wasInUse reports whether the session was in use at the time of a commit.
 func (s Span) wasInUse(commit time.Time) bool {
 	from, to := s.From, s.To
 	if i := sort.Search(len(s.Turns), func(i int) bool { return Before(commit, s.Turns[i]) }); len(s.Turns) > 0 {
@@ -94,20 +94,20 @@ func (s Span) wasInUse(commit time.Time) bool {
 	return !Before(commit, from) && commit.Sub(to) <= inUseAfterTurn
 }
 
-// TieImported ties to a commit that no checkpoint saw the sessions that wrote lines of it. Where none did, it is inferred of the one
-// that alone was in use.
+// TieImported ties a commit without a checkpoint to the sessions that wrote lines of it. If there is none, it infers a tie to the one
+// top-level session that was in use, if no other was, and this import read it.
 func TieImported(c Committed, spans []Span) (links []session.Link) {
-	alone := map[string]bool{}
+	inUse := map[string]bool{} // by Span.Top: whether this import read the session
 	for _, s := range spans {
 		if c.WroteIn(s.ID) {
 			links = append(links, session.Link{Session: s.ID})
 		}
 		if s.wasInUse(c.At) {
-			alone[s.Top] = alone[s.Top] || len(s.Turns) > 0
+			inUse[s.Top] = inUse[s.Top] || len(s.Turns) > 0
 		}
 	}
-	for top, known := range alone {
-		if len(links) == 0 && len(alone) == 1 && known {
+	for top, wasRead := range inUse {
+		if len(links) == 0 && len(inUse) == 1 && wasRead {
 			return []session.Link{{Session: top, Inferred: true, Tie: session.TieInferred}}
 		}
 	}

@@ -29,7 +29,7 @@ func pending(minute int, paths ...string) map[string]time.Time {
 
 // committed is a commit of a.go, which was b.go, at half past, in which some wrote.
 func committed(writers ...string) attribution.Committed {
-	c := attribution.Committed{At: at(30), Since: at(15), Files: []session.File{{Path: "a.go", OldPath: "b.go"}}}
+	c := attribution.Committed{At: at(30), PreviousAt: at(15), Files: []session.File{{Path: "a.go", OldPath: "b.go"}}}
 	for _, id := range writers {
 		c.Wrote = append(c.Wrote, session.Wrote{Session: id, Path: "a.go", Lines: session.RangesOf([]int{1})})
 	}
@@ -52,7 +52,7 @@ func TestEarlier(t *testing.T) {
 		{"long ago", attribution.SessionState{Pending: pending(10, "a.go"), Last: at(0).AddDate(0, 0, -8)}, committed(), ""},
 		{"long ago, and its lines are there", attribution.SessionState{Last: at(0).AddDate(0, 0, -8)}, committed("w"), "w"},
 		{"it took lines away", attribution.SessionState{}, gone, ""},
-		{"it commits", attribution.SessionState{Commits: true}, committed(), "w"},
+		{"it commits", attribution.SessionState{RunsGit: true}, committed(), "w"},
 		{"in use since the commit before", attribution.SessionState{NewSinceTie: true}, committed(), "w"},
 		{"in use, and tied since", attribution.SessionState{}, committed(), ""},
 		{"in use before the commit before", attribution.SessionState{NewSinceTie: true, Last: at(10)}, committed(), ""},

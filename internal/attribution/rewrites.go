@@ -37,7 +37,7 @@ func Resolve(all []Rewrite) []Rewrite {
 	}
 	ends := endsOf(out, now)
 	for i, r := range out {
-		out[i].Root, out[i].Last = families.least[families.of(r.Old)], follows(ends, r.Old)
+		out[i].Root, out[i].Last = families.least[families.of(r.Old)], followPath(ends, r.Old)
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func (f *families) of(sha string) string {
 	if f.up[sha] == "" {
 		f.up[sha], f.size[sha], f.least[sha] = sha, 1, sha
 	}
-	return follows(f.up, sha)
+	return followPath(f.up, sha)
 }
 
 // join makes one family of two commits' families. It reports false where that would be too large.
@@ -104,8 +104,8 @@ func (f *families) join(a, b string) bool {
 	return true
 }
 
-// follows goes on from a commit to the end, and shortens the way (path halving).
-func follows(way map[string]string, sha string) string {
+// followPath goes on from a commit to the end, and shortens the way (path halving).
+func followPath(way map[string]string, sha string) string {
 	for {
 		next, ok := way[sha]
 		if !ok || next == sha {
@@ -122,7 +122,7 @@ func follows(way map[string]string, sha string) string {
 func endsOf(rewrites []Rewrite, now map[string]string) map[string]string {
 	way := map[string]string{}
 	for _, r := range rewrites {
-		if now[r.Old] == r.New && follows(way, r.New) != r.Old {
+		if now[r.Old] == r.New && followPath(way, r.New) != r.Old {
 			way[r.Old] = r.New
 		}
 	}

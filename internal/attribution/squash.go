@@ -33,9 +33,9 @@ type line struct{ email, branch string }
 
 func (p *Part) line() line { return line{p.Email, p.Branch} }
 
-// Most reports whether the commit in question changed most of a part's files: one that
+// MostlyTaken reports whether the commit in question changed most of a part's files: one that
 // does much else is not of it.
-func (p *Part) Most() bool { return 4*p.Shared >= 3*p.Files }
+func (p *Part) MostlyTaken() bool { return 4*p.Shared >= 3*p.Files }
 
 const (
 	tellingLines = 3                   // so many lines of a branch must be found again
@@ -68,7 +68,7 @@ func KeepDistinctive(parts []*Part, stood func(p *Part, path string) bool) {
 	}
 	for _, p := range parts {
 		p.Same = slices.DeleteFunc(p.Same, func(path string) bool { return len(lines[path]) > 1 })
-		p.Matched = p.Most() && len(p.Same) > 0
+		p.Matched = p.MostlyTaken() && len(p.Same) > 0
 	}
 }
 
@@ -142,5 +142,5 @@ func (p *Part) before(end *Part) bool {
 	case p.Here && end.Here:
 		return false
 	}
-	return p.Most() && !p.When.IsZero() && !p.When.After(end.When) && end.When.Sub(p.When) <= sameWork
+	return p.MostlyTaken() && !p.When.IsZero() && !p.When.After(end.When) && end.When.Sub(p.When) <= sameWork
 }

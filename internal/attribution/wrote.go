@@ -16,23 +16,23 @@ import (
 
 // CommittedFile is a file as a commit left it, with what the commit changed in it.
 type CommittedFile struct {
-	Lines []Print      // of the whole file
-	Added map[int]bool // indexes of those that the commit brought
-	Gone  []Print      // lines that it took away
+	Lines   []Print      // of the whole file
+	Added   map[int]bool // indexes of those that the commit brought
+	Removed []Print      // lines that it took away
 }
 
 // MatchedLines says which of the lines that a commit brought into a file one session wrote at one time.
 type MatchedLines struct {
 	Session string
 	Lines   []int     // indexes, in order
-	Gone    int       // how many of the lines that vanished it took away
+	Removed int       // how many of the lines that vanished it took away
 	At      time.Time // of the edit
 }
 
 // Each file has a closing brace, and many have `return nil, err` ten times: such a line goes with its neighbours. What proves
 // something is a line that tells something and stands in the file once, and so does a run of so many lines, as they stand in the
 // edit, around one.
-const run = 3
+const minRun = 3
 
 // maxPlaces is at how many places of edits a line is looked for, the latest ones.
 const maxPlaces = 64
@@ -41,29 +41,29 @@ const maxPlaces = 64
 // before it. Where several edits hold a line, the latest counts of those that stand there whole, with all their context; else the one
 // with which it has most of its neighbours in common. Each line of an edit counts once. They stand in the order of the sessions' IDs and of time.
 func Match(f CommittedFile, edits []Edit) []MatchedLines {
-	edits = concerned(f, edits)
+	edits = relevantEdits(f, edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
 	m := newMatch(f, edits)
-	runs := m.runs()
+	runs := m.findRuns()
 	slices.SortStableFunc(runs, func(a, b aligned) int {
 		return cmp.Or(cmp.Compare(b.hunk, a.hunk), cmp.Compare(b.weight, a.weight), cmp.Compare(b.edit, a.edit), cmp.Compare(a.line, b.line))
 	})
 	for _, r := range runs {
-		m.claim(r)
+		m.claimRun(r)
 	}
-	m.blanks()
-	m.gone(f.Gone)
-	return m.wrote()
+	m.assignBlanks()
+	m.assignRemoved(f.Removed)
+	return m.matchedLines()
 }
 
-// concerned leaves out edits that added, of lines that tell something, only what the commit did not bring: of a file that sessions
+// relevantEdits leaves out edits that added, of lines that tell something, only what the commit did not bring: of a file that sessions
 // worked on for months, these are nearly all. Where one may claim what earlier ones wrote, all count.
-func concerned(f CommittedFile, edits []Edit) []Edit {
+func relevantEdits(f CommittedFile, edits []Edit) []Edit {
 	now := map[Print]bool{}
 	for i := range f.Added {
 		now[f.Lines[i]] = f.Added[i] || now[f.Lines[i]]
 	}
-	for _, p := range f.Gone {
+	for _, p := range f.Removed {
 		now[p] = true
 	}
 	if slices.ContainsFunc(edits, func(e Edit) bool { return e.FullContent }) {
@@ -84,22 +84,22 @@ func concerned(f CommittedFile, edits []Edit) []Edit {
 	return out
 }
 
-// text is a sequence of lines without the blank ones.
-type text struct {
+// lineSequence is a sequence of lines without the blank ones.
+type lineSequence struct {
 	prints []Print
 	at     []int        // where each stands
 	added  map[int]bool // of an edit: those that it added
 }
 
-func (t *text) add(p Print, at int) {
+func (t *lineSequence) add(p Print, at int) {
 	if p != Blank {
 		t.prints, t.at = append(t.prints, p), append(t.at, at)
 	}
 }
 
 // textOf is what an edit left. A gap stands there as a line like which the file has none.
-func textOf(e Edit) text {
-	t := text{added: map[int]bool{}}
+func textOf(e Edit) lineSequence {
+	t := lineSequence{added: map[int]bool{}}
 	for i, l := range e.Lines {
 		switch l.Kind {
 		case Gap:
@@ -121,23 +121,23 @@ type place struct{ edit, line int }
 
 // match is the work of one comparison.
 type match struct {
-	file   CommittedFile
-	edits  []Edit
-	now    text              // the file
-	texts  []text            // what each edit left
-	fresh  []map[int]bool    // of each edit's text: lines that it added, and that nobody has yet
-	places map[Print][]place // where a line stands in edits
-	often  map[Print]int     // how often a line stands in the file
-	spent  map[int]bool      // edits of which something was committed before: what a person types later may read like the rest
-	by     []int             // of each line of the file: the edit that it is from, counted from 1; 0 where there is none
-	took   map[int]int       // edit → lines of it that vanished
+	file            CommittedFile
+	edits           []Edit
+	now             lineSequence      // the file
+	texts           []lineSequence    // what each edit left
+	unclaimed       []map[int]bool    // of each edit's text: lines that it added, and that nobody has yet
+	places          map[Print][]place // where a line stands in edits
+	countInFile     map[Print]int     // how often a line stands in the file
+	committedBefore map[int]bool      // edits of which something was committed before: what a person types later may read like the rest
+	by              []int             // of each line of the file: the edit that it is from, counted from 1; 0 where there is none
+	removedLines    map[int]int       // edit → lines of it that vanished
 }
 
 func newMatch(f CommittedFile, edits []Edit) *match {
-	m := &match{file: f, edits: edits, places: map[Print][]place{}, often: map[Print]int{}, spent: map[int]bool{}, by: make([]int, len(f.Lines)), took: map[int]int{}}
+	m := &match{file: f, edits: edits, places: map[Print][]place{}, countInFile: map[Print]int{}, committedBefore: map[int]bool{}, by: make([]int, len(f.Lines)), removedLines: map[int]int{}}
 	for i, p := range f.Lines {
 		m.now.add(p, i)
-		m.often[p]++
+		m.countInFile[p]++
 	}
 	known := map[Print]bool{}
 	for n, e := range edits {
@@ -151,14 +151,14 @@ func newMatch(f CommittedFile, edits []Edit) *match {
 		for i, p := range t.prints {
 			known[p] = known[p] || fresh[i]
 		}
-		m.texts, m.fresh = append(m.texts, t), append(m.fresh, fresh)
+		m.texts, m.unclaimed = append(m.texts, t), append(m.unclaimed, fresh)
 	}
-	m.spend()
+	m.findCommittedBefore()
 	return m
 }
 
-// spend finds the edits of which a telling line stands in the file that this commit did not bring.
-func (m *match) spend() {
+// findCommittedBefore finds the edits of which a telling line stands in the file that this commit did not bring.
+func (m *match) findCommittedBefore() {
 	now := map[Print]bool{}
 	for i, p := range m.now.prints {
 		now[p] = now[p] || m.file.Added[m.now.at[i]]
@@ -166,7 +166,7 @@ func (m *match) spend() {
 	for p, added := range now {
 		for _, at := range m.places[p] {
 			if !added && p.tells() && m.texts[at.edit].added[at.line] && !m.edits[at.edit].FullContent {
-				m.spent[at.edit] = true
+				m.committedBefore[at.edit] = true
 			}
 		}
 	}
@@ -180,12 +180,12 @@ type aligned struct {
 	hunk           int // the edit, from 1 on, where the run is all of a part of it; else 0
 }
 
-// runs finds the longest ones around lines that prove something.
-func (m *match) runs() (out []aligned) {
+// findRuns finds the longest ones around lines that prove something.
+func (m *match) findRuns() (out []aligned) {
 	type diagonal struct{ edit, shift int }
 	done := map[diagonal]int{}
 	for i, p := range m.now.prints {
-		if !m.alone(i, i+1) {
+		if !m.hasUniqueLine(i, i+1) {
 			continue
 		}
 		places := m.places[p]
@@ -202,9 +202,9 @@ func (m *match) runs() (out []aligned) {
 	return out
 }
 
-// fits reports whether a line of the file may be one of an edit. What an edit added and another commit brought is in that commit, with
+// mayBeFrom reports whether a line of the file may be one of an edit. What an edit added and another commit brought is in that commit, with
 // its neighbours: where a function is put in front of another one, the brace at its end is not that of the other's author.
-func (m *match) fits(i int, e, at int) bool {
+func (m *match) mayBeFrom(i int, e, at int) bool {
 	t := m.texts[e]
 	return m.now.prints[i] == t.prints[at] && (m.file.Added[m.now.at[i]] || !t.added[at] || m.edits[e].FullContent)
 }
@@ -213,10 +213,10 @@ func (m *match) fits(i int, e, at int) bool {
 func (m *match) align(i int, at place) aligned {
 	now, then := m.now.prints, m.texts[at.edit].prints
 	r := aligned{line: i, edit: at.edit, at: at.line}
-	for r.line > 0 && r.at > 0 && m.fits(r.line-1, r.edit, r.at-1) {
+	for r.line > 0 && r.at > 0 && m.mayBeFrom(r.line-1, r.edit, r.at-1) {
 		r.line, r.at = r.line-1, r.at-1
 	}
-	for r.line+r.n < len(now) && r.at+r.n < len(then) && m.fits(r.line+r.n, r.edit, r.at+r.n) {
+	for r.line+r.n < len(now) && r.at+r.n < len(then) && m.mayBeFrom(r.line+r.n, r.edit, r.at+r.n) {
 		if r.weight++; now[r.line+r.n].tells() {
 			r.weight++
 		}
@@ -228,9 +228,9 @@ func (m *match) align(i int, at place) aligned {
 	return r
 }
 
-// claim gives the lines of a run to its edit, as far as nobody has them and they prove something.
-func (m *match) claim(r aligned) {
-	proven := r.n >= run && m.alone(r.line, r.line+r.n)
+// claimRun gives the lines of a run to its edit, as far as nobody has them and they prove something.
+func (m *match) claimRun(r aligned) {
+	proven := r.n >= minRun && m.hasUniqueLine(r.line, r.line+r.n)
 	for from := 0; from < r.n; {
 		to := from + 1
 		for to < r.n && m.added(r, to) == m.added(r, from) {
@@ -238,9 +238,9 @@ func (m *match) claim(r aligned) {
 		}
 		// The end of what an edit added stands elsewhere, too: a brace before the next function. All of it does not.
 		part := from == 0 && m.added(r, -1) || to == r.n && m.added(r, r.n)
-		whole := proven && !part && !m.spent[r.edit] || to-from >= run && m.alone(r.line+from, r.line+to)
+		whole := proven && !part && !m.committedBefore[r.edit] || to-from >= minRun && m.hasUniqueLine(r.line+from, r.line+to)
 		for i := from; i < to && m.added(r, from); i++ {
-			m.take(r, i, whole || !m.spent[r.edit] && m.alone(r.line+i, r.line+i+1))
+			m.assignLine(r, i, whole || !m.committedBefore[r.edit] && m.hasUniqueLine(r.line+i, r.line+i+1))
 		}
 		from = to
 	}
@@ -249,21 +249,21 @@ func (m *match) claim(r aligned) {
 // added reports whether the edit added a line of a run, or one beside it.
 func (m *match) added(r aligned, i int) bool { return m.texts[r.edit].added[r.at+i] }
 
-// alone reports whether a part of the file has a telling line that stands in the file once.
-func (m *match) alone(from, to int) bool {
-	return slices.ContainsFunc(m.now.prints[from:to], func(p Print) bool { return p.tells() && m.often[p] == 1 })
+// hasUniqueLine reports whether a part of the file has a telling line that stands in the file once.
+func (m *match) hasUniqueLine(from, to int) bool {
+	return slices.ContainsFunc(m.now.prints[from:to], func(p Print) bool { return p.tells() && m.countInFile[p] == 1 })
 }
 
-func (m *match) take(r aligned, i int, proven bool) {
+func (m *match) assignLine(r aligned, i int, proven bool) {
 	at := m.now.at[r.line+i]
-	if proven && m.file.Added[at] && m.by[at] == 0 && m.fresh[r.edit][r.at+i] {
+	if proven && m.file.Added[at] && m.by[at] == 0 && m.unclaimed[r.edit][r.at+i] {
 		m.by[at] = r.edit + 1
-		delete(m.fresh[r.edit], r.at+i)
+		delete(m.unclaimed[r.edit], r.at+i)
 	}
 }
 
-// blanks gives blank lines between two of one edit to that edit.
-func (m *match) blanks() {
+// assignBlanks gives blank lines between two of one edit to that edit.
+func (m *match) assignBlanks() {
 	for i := 1; i < len(m.by); i++ {
 		if m.file.Lines[i] != Blank || !m.file.Added[i] || m.by[i-1] == 0 {
 			continue
@@ -278,8 +278,8 @@ func (m *match) blanks() {
 	}
 }
 
-// gone gives each line that vanished to the latest edit that took it away.
-func (m *match) gone(lines []Print) {
+// assignRemoved gives each line that vanished to the latest edit that took it away.
+func (m *match) assignRemoved(lines []Print) {
 	last := map[Print]int{}
 	for n, e := range m.edits {
 		for _, l := range e.Lines {
@@ -290,13 +290,13 @@ func (m *match) gone(lines []Print) {
 	}
 	for _, p := range lines {
 		if n, ok := last[p]; ok {
-			m.took[n]++
+			m.removedLines[n]++
 		}
 	}
 }
 
-// wrote puts together what edits of one session have that were made at once: a prompt is behind each.
-func (m *match) wrote() (out []MatchedLines) {
+// matchedLines puts together what edits of one session have that were made at once: a prompt is behind each.
+func (m *match) matchedLines() (out []MatchedLines) {
 	type made struct {
 		session string
 		at      int64
@@ -316,8 +316,8 @@ func (m *match) wrote() (out []MatchedLines) {
 			w.Lines = append(w.Lines, i)
 		}
 	}
-	for edit, n := range m.took {
-		of(edit).Gone += n
+	for edit, n := range m.removedLines {
+		of(edit).Removed += n
 	}
 	for _, w := range all {
 		out = append(out, *w)

@@ -28,7 +28,7 @@ func brought(diff ...string) (f attribution.CommittedFile) {
 	for _, l := range diff {
 		p := attribution.PrintOf(l[1:])
 		if l[0] == '-' {
-			f.Gone = append(f.Gone, p)
+			f.Removed = append(f.Removed, p)
 			continue
 		}
 		f.Added[len(f.Lines)] = l[0] == '+'
@@ -161,7 +161,7 @@ func TestMatchWhatWent(t *testing.T) {
 	got := attribution.Match(brought(" kept line", "-alpha one", "-beta two", "-}"), []attribution.Edit{
 		edit("a", 1, "-alpha one", "-}"), edit("b", 3, "-alpha one"),
 	})
-	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "b", Gone: 1, At: at(3)}}, got)
+	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "b", Removed: 1, At: at(3)}}, got)
 }
 
 // TestMatchTimes: lines that a session wrote at two times are told apart, as two prompts led to them.

@@ -50,17 +50,19 @@ type Source struct {
 
 // Start is what a session should know that begins. Changed are the files that are changed and not committed.
 func (s Source) Start(ctx context.Context, branch string, changed []string) ([]result.BriefLine, error) {
-	self, err := s.self(ctx)
+	self, err := s.runningIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []result.BriefLine
 	for _, part := range []func() ([]result.BriefLine, error){
 		func() ([]result.BriefLine, error) { return s.onBranch(ctx, branch, self) },
-		func() ([]result.BriefLine, error) { return s.sharing(ctx, AboutChanged, changed, self, mostOfKind) },
-		func() ([]result.BriefLine, error) { return s.notes(ctx, changed, mostOfKind) },
-		func() ([]result.BriefLine, error) { return s.failure(branch), nil },
-		func() ([]result.BriefLine, error) { return s.fresh(ctx, self) },
+		func() ([]result.BriefLine, error) {
+			return s.sessionsThatChanged(ctx, AboutChanged, changed, self, mostOfKind)
+		},
+		func() ([]result.BriefLine, error) { return s.memoriesNaming(ctx, changed, mostOfKind) },
+		func() ([]result.BriefLine, error) { return s.lastFailure(branch), nil },
+		func() ([]result.BriefLine, error) { return s.fromOthers(ctx, self) },
 	} {
 		lines, err := part()
 		if err != nil {
@@ -68,19 +70,19 @@ func (s Source) Start(ctx context.Context, branch string, changed []string) ([]r
 		}
 		out = append(out, lines...)
 	}
-	return s.once(out), nil
+	return s.withoutRepeats(out), nil
 }
 
-// self are the IDs of the running session and of what it spawned, in order.
-func (s Source) self(ctx context.Context) ([]string, error) {
+// runningIDs are the IDs of the running session and of what it spawned, in order.
+func (s Source) runningIDs(ctx context.Context) ([]string, error) {
 	if s.Native == "" {
 		return nil, nil
 	}
 	return s.Index.Same(ctx, s.Native)
 }
 
-// once leaves out what was told before, here or in the session.
-func (s Source) once(lines []result.BriefLine) []result.BriefLine {
+// withoutRepeats leaves out lines about an ID that an earlier line, or the session before, was told of.
+func (s Source) withoutRepeats(lines []result.BriefLine) []result.BriefLine {
 	told := map[string]bool{}
 	return slices.DeleteFunc(lines, func(l result.BriefLine) bool {
 		again := told[l.ID] || s.Seen != nil && s.Seen(name(l))
@@ -100,8 +102,8 @@ func (s Source) onBranch(ctx context.Context, branch string, self []string) ([]r
 	return s.lines(ctx, ids, AboutBranch, branch)
 }
 
-// fresh is what others did since the user's last session here.
-func (s Source) fresh(ctx context.Context, self []string) ([]result.BriefLine, error) {
+// fromOthers are lines about sessions and memories of others since the user's last session here.
+func (s Source) fromOthers(ctx context.Context, self []string) ([]result.BriefLine, error) {
 	if s.Own == "" {
 		return nil, nil
 	}
@@ -116,8 +118,8 @@ func (s Source) fresh(ctx context.Context, self []string) ([]result.BriefLine, e
 	return s.lines(ctx, ids, AboutNew, result.Time(last))
 }
 
-// failure is the last command that failed on a branch and was not run well since.
-func (s Source) failure(branch string) []result.BriefLine {
+// lastFailure is the last command that failed on a branch and was not run well since.
+func (s Source) lastFailure(branch string) []result.BriefLine {
 	type command struct{ text, dir string }
 	done := map[command]bool{}
 	for _, r := range slices.Backward(s.Records) {
@@ -160,8 +162,8 @@ func (s Source) lines(ctx context.Context, ids []string, about, of string) ([]re
 	return out, nil
 }
 
-// notes are the memories that name a file, the latest first.
-func (s Source) notes(ctx context.Context, files []string, most int) ([]result.BriefLine, error) {
+// memoriesNaming are lines about the memories that name one of some files, the latest first.
+func (s Source) memoriesNaming(ctx context.Context, files []string, most int) ([]result.BriefLine, error) {
 	words := namesOf(files)
 	if len(words) == 0 {
 		return nil, nil

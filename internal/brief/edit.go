@@ -14,18 +14,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// mostEdited is the largest file before whose edit git is asked for lines: a blame of more takes too long.
-const mostEdited = 1 << 20
+// maxBlamedFile is the size in bytes up to which a file is blamed before an edit: git takes too long for a larger one.
+const maxBlamedFile = 1 << 20
 
-// Edit is what stands behind the lines that an edit is about to replace, at most one line: where one other session is known to have written
-// them, a memory that names the file, or else that session. Old is what stands there now; file an absolute path.
+// Edit is at most one line about the text old in a file, an absolute path, that an edit is about to replace. If another session is known to have
+// written that text, the line is a memory that names the file, or else that session.
 func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine, error) {
-	from, to, ok := place(file, old)
+	from, to, ok := uniqueLines(file, old)
 	name, inside := s.Repo.Inside(file)
 	if !ok || !inside {
 		return nil, nil
 	}
-	self, err := s.self(ctx)
+	ownIDs, err := s.runningIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +37,22 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 		return nil, err
 	}
 	h := answer.Results[0]
-	if len(h.Explains.Exact) == 0 || slices.Contains(self, h.ID) {
+	if len(h.Explains.Exact) == 0 || slices.Contains(ownIDs, h.ID) {
 		return nil, nil
 	}
-	notes, err := s.notes(ctx, []string{name}, 1)
+	notes, err := s.memoriesNaming(ctx, []string{name}, 1)
 	if err != nil {
 		return nil, err
 	}
 	exact := h.Explains.Exact[0]
-	out := s.once(append(notes, hitLine(h, AboutLines, fmt.Sprintf("%s:%d,%d", name, exact[0], exact[1]))))
+	out := s.withoutRepeats(append(notes, hitLine(h, AboutLines, fmt.Sprintf("%s:%d,%d", name, exact[0], exact[1]))))
 	return out[:min(len(out), 1)], nil
 }
 
-// place are the lines of a file in which a text stands that stands there once.
-func place(file, old string) (from, to int, ok bool) {
+// uniqueLines are the first and the last line of a text in a file; ok is false unless the file holds the text exactly once.
+func uniqueLines(file, old string) (from, to int, ok bool) {
 	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > mostEdited || !filepath.IsAbs(file) || strings.TrimSpace(old) == "" {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBlamedFile || !filepath.IsAbs(file) || strings.TrimSpace(old) == "" {
 		return 0, 0, false
 	}
 	raw, err := os.ReadFile(file)

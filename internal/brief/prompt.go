@@ -25,7 +25,7 @@ const least = 0.2
 // of it (an identifier, path, hash or error code) and words of the paths that it touched. From then on the files say more than a prompt: strong
 // is the session that changed most of the same ones. A memory is strong at any time, where the prompt holds a whole name of it.
 func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]result.BriefLine, error) {
-	self, err := s.self(ctx)
+	self, err := s.runningIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	same, err := s.sharing(ctx, AboutSame, changed, self, 1)
+	same, err := s.sessionsThatChanged(ctx, AboutSame, changed, self, 1)
 	if err != nil {
 		return nil, err
 	}
-	out := s.once(append(named, same...))
+	out := s.withoutRepeats(append(named, same...))
 	return out[:min(len(out), mostAtPrompt)], nil
 }
 
@@ -61,9 +61,9 @@ func (s Source) named(ctx context.Context, prompt string, self []string, session
 	return out, nil
 }
 
-// sharing are the sessions that changed some files, those that changed most of them first, then the latest. What is gone
-// since is none.
-func (s Source) sharing(ctx context.Context, about string, files, self []string, most int) ([]result.BriefLine, error) {
+// sessionsThatChanged are lines about the sessions that changed some files: those that changed most of them first, then the latest. A change that
+// is gone since does not count.
+func (s Source) sessionsThatChanged(ctx context.Context, about string, files, self []string, most int) ([]result.BriefLine, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}

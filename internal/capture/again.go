@@ -9,38 +9,38 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Retold is what today's redaction leaves of a session's transcript, where the ledger holds it otherwise.
-type Retold struct {
+// Reredacted is what today's redaction leaves of a session's transcript, where the ledger holds it otherwise.
+type Reredacted struct {
 	Title string                   // "": as it is
 	Turns map[int]string           // by index
 	Calls map[int]session.ToolCall // by index; only path and command count
 }
 
-// Again reads the transcripts that are still there of sessions in which something was taken out, and tells what would be stored of them
+// Reredact reads the transcripts that are still there of sessions in which something was taken out, and tells what would be stored of them
 // now, by session ID. A turn or call is the stored one where capture takes it for the same, and where both agree around what was
 // taken out. What was scrubbed stays so.
-func (c *Capturer) Again(ctx context.Context) (map[string]Retold, error) {
-	g, err := c.open(ctx, newRounds(Round{}), c.Ahead)
+func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) {
+	g, err := c.beginRound(ctx, newRounds(Round{}), c.Ahead)
 	if err != nil {
 		return nil, err
 	}
-	marked, err := g.marked(ctx)
+	marked, err := g.redactedSessions(ctx)
 	if err != nil || len(marked) == 0 {
 		return nil, err
 	}
-	out := map[string]Retold{}
-	_, err = c.eachFile(ctx, g.st, 0, func(rd reader, f transcript.File) error { return g.retell(ctx, rd, f, marked, out) })
+	out := map[string]Reredacted{}
+	_, err = c.eachFile(ctx, g.st, 0, func(rd reader, f transcript.File) error { return g.reredactTranscript(ctx, rd, f, marked, out) })
 	return out, err
 }
 
-// marked are the stored sessions in which something was taken out, by their key.
-func (g *collector) marked(ctx context.Context) (map[string]session.Session, error) {
+// redactedSessions are the stored sessions in which something was taken out, by their key.
+func (g *collector) redactedSessions(ctx context.Context) (map[string]session.Session, error) {
 	out := map[string]session.Session{}
 	for key, k := range g.st.Sessions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		whole, err := k.whole(g.Repo)
+		whole, err := k.readStored(g.Repo)
 		if err != nil {
 			return nil, fmt.Errorf("capture: read session %s back: %w", k.ID, err)
 		}
@@ -62,8 +62,8 @@ func textsOf(s session.Session) []string {
 	return out
 }
 
-// retell reads one transcript, and compares the marked sessions in it. One that can't be read changes nothing.
-func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, marked map[string]session.Session, out map[string]Retold) error {
+// reredactTranscript reads one transcript, and compares the marked sessions in it. One that can't be read changes nothing.
+func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcript.File, marked map[string]session.Session, out map[string]Reredacted) error {
 	raw := map[string]session.Session{}
 	err := readThrough(ctx, rd, f, nil, func(r *reading) error {
 		for _, part := range r.doc.Sessions {
@@ -95,7 +95,7 @@ func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, ma
 		}
 		was, ok := out[stored.ID]
 		if !ok {
-			was = Retold{Turns: map[int]string{}, Calls: map[int]session.ToolCall{}}
+			was = Reredacted{Turns: map[int]string{}, Calls: map[int]session.ToolCall{}}
 		}
 		was.compare(stored, clean)
 		out[stored.ID] = was
@@ -104,7 +104,7 @@ func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, ma
 }
 
 // compare notes what a session reads like now.
-func (r *Retold) compare(stored, now session.Session) {
+func (r *Reredacted) compare(stored, now session.Session) {
 	if stored.Title != session.Scrubbed && now.Title != "" && session.OtherwiseRedacted(stored.Title, now.Title) {
 		r.Title = now.Title
 	}
@@ -165,7 +165,7 @@ func turnPlaces(turns []session.Turn) map[turnPlace]session.Turn {
 }
 
 // Apply puts what is told anew into an entry of the ledger, and counts the texts that changed.
-func (r Retold) Apply(s *session.Session) (n int) {
+func (r Reredacted) Apply(s *session.Session) (n int) {
 	if r.Title != "" && s.Title != "" && session.OtherwiseRedacted(s.Title, r.Title) {
 		s.Title = r.Title
 		n++

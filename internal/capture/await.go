@@ -41,6 +41,6 @@ func (c *Capturer) await(ctx context.Context) {
 
 // awaitsSession reports whether git runs in the shell of a session of which nothing new has come.
 func (g *collector) awaitsSession() bool {
-	ids := shells(g.getenv)
+	ids := shellSessions(g.getenv)
 	return len(ids) > 0 && !slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return slices.Contains(ids, s.NativeID) })
 }

@@ -113,9 +113,9 @@ var (
 	ErrBehind   = errors.New("much of the ledger was not read yet")
 )
 
-// tries bounds how often a capture that lost the race for the ledger starts again. In
+// maxAttempts bounds how often a capture that lost the race for the ledger starts again. In
 // each round some other process has won, so it also bounds how many may be ahead.
-const tries = 50
+const maxAttempts = 50
 
 // Run captures what is new and ties it to HEAD, for the reason via (one of session's Via
 // constants). Rewrites are code commits that became others: those whose old commit the
@@ -124,12 +124,12 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 	if via == session.ViaCommit {
 		c.await(ctx)
 	}
-	return c.attempt(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
+	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planCapture(ctx, via, rewrites) })
 }
 
 // Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
 func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
-	return c.attempt(ctx, nil, func(g *collector) ([]session.Entry, error) {
+	return c.captureInRounds(ctx, nil, func(g *collector) ([]session.Entry, error) {
 		wrote, err := g.wroteInArrived(ctx, scope{most: lookedAtMerge})
 		return wroteEntry(wrote), err
 	})
@@ -138,49 +138,49 @@ func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 // Import captures everything that the agents recorded so far, and ties each session to
 // the commits that it plausibly made.
 func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
-	return c.attempt(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.imported(ctx) })
+	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planImport(ctx) })
 }
 
-// attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
+// captureInRounds captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
 // so is the memory that it takes. Mostly there is one. What a round stored stays.
-func (c *Capturer) attempt(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
+func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
 	r := newRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
 	r.learned = c.Budget > 0 // a hook has no time for it
 	for more := true; more; {
 		var g *collector
-		err := c.race(func() (err error) {
-			if g, err = c.open(ctx, r, c.Ahead); err != nil {
+		err := c.retryWhenOvertaken(func() (err error) {
+			if g, err = c.beginRound(ctx, r, c.Ahead); err != nil {
 				return err
 			}
 			g.agents = agents
-			return g.once(ctx, plan)
+			return g.captureRound(ctx, plan)
 		})
 		if err != nil {
 			return all, err
 		}
 		all.add(g.out)
-		more = g.more
+		more = g.moreLeft
 	}
 	return all, nil
 }
 
-// race appends to the ledger, anew as long as others are first.
-func (c *Capturer) race(once func() error) error {
-	for range tries {
+// retryWhenOvertaken appends to the ledger, anew as long as others are first.
+func (c *Capturer) retryWhenOvertaken(once func() error) error {
+	for range maxAttempts {
 		before, err := c.Ledger.Tip()
 		if err == nil {
 			err = once()
 		}
-		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
+		if !errors.Is(err, git.ErrMoved) && !c.lostToScrub(before, err) {
 			return err
 		}
 	}
-	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, maxAttempts)
 }
 
-// scrubbed reports whether what was not to be found was taken away by a scrub at the same time.
-func (c *Capturer) scrubbed(before git.OID, err error) bool {
+// lostToScrub reports whether what was not to be found was taken away by a scrub at the same time.
+func (c *Capturer) lostToScrub(before git.OID, err error) bool {
 	if !errors.Is(err, git.ErrNotFound) {
 		return false
 	}
@@ -193,7 +193,7 @@ func (o *Outcome) add(more Outcome) {
 	if more.Tip != "" {
 		o.Tip = more.Tip
 	}
-	o.sessions(more.ids)
+	o.countSessions(more.ids)
 	o.Turns += more.Turns
 	o.ToolCalls += more.ToolCalls
 	o.Checkpoints += more.Checkpoints
@@ -219,8 +219,8 @@ func addCounts(to *map[string]int, more map[string]int) {
 	}
 }
 
-// sessions counts some by their IDs, each once; with their sources, or nothing where that is not known.
-func (o *Outcome) sessions(sources map[string]string) {
+// countSessions counts some by their IDs, each once; with their sources, or nothing where that is not known.
+func (o *Outcome) countSessions(sources map[string]string) {
 	if o.ids == nil {
 		o.ids, o.Agents = map[string]string{}, map[string]int{}
 	}
@@ -233,15 +233,15 @@ func (o *Outcome) sessions(sources map[string]string) {
 	o.Sessions = len(o.ids)
 }
 
-func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.Entry, error)) error {
+func (g *collector) captureRound(ctx context.Context, plan func(*collector) ([]session.Entry, error)) error {
 	if err := g.writable(); err != nil {
 		return err
 	}
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
-	if g.more && !g.learned {
-		if err := g.learn(ctx); err != nil {
+	if g.moreLeft && !g.learned {
+		if err := g.learnSecrets(ctx); err != nil {
 			return err
 		}
 		g.learned = true
@@ -253,9 +253,9 @@ func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.E
 	return g.store(ctx, drafts)
 }
 
-// open begins a round: it reads what the ledgers on this machine hold, over most commits that the cache does not know (0: all), and takes the
+// beginRound begins a round: it reads what the ledgers on this machine hold, over most commits that the cache does not know (0: all), and takes the
 // time of what comes next.
-func (c *Capturer) open(ctx context.Context, r *rounds, most int) (*collector, error) {
+func (c *Capturer) beginRound(ctx context.Context, r *rounds, most int) (*collector, error) {
 	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
 		return nil, err
@@ -264,13 +264,13 @@ func (c *Capturer) open(ctx context.Context, r *rounds, most int) (*collector, e
 	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
 		return nil, err
 	}
-	g.now, err = c.after(tips)
+	g.now, err = c.captureTime(tips)
 	return g, err
 }
 
-// after is the time of this capture: now, but later than everything that the ledgers on
+// captureTime is the time of this capture: now, but later than everything that the ledgers on
 // this machine hold, because readers take segments by time and a clock may go back.
-func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
+func (c *Capturer) captureTime(tips map[string]git.OID) (time.Time, error) {
 	now := c.Now().UTC().Truncate(time.Millisecond)
 	limit := now.Add(ledger.MaxAhead)
 	for _, tip := range tips {
@@ -303,7 +303,7 @@ func (g *collector) writable() error {
 // store redacts and appends the drafts, then brings the cache to the new tip.
 func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	if len(drafts) > 0 {
-		records, private, err := g.redacted(ctx, drafts)
+		records, private, err := g.redactDrafts(ctx, drafts)
 		if err != nil {
 			return err
 		}
@@ -317,7 +317,7 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.read || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
+	if len(drafts) > 0 || g.anyRead || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
 		g.remember()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
@@ -336,10 +336,10 @@ func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []led
 	return err
 }
 
-// redacted are what is to be stored, and what of it is private.
-func (g *collector) redacted(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
-	drafts, apart := g.partPrivate(drafts)
-	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.count(drafts[i], r) })
+// redactDrafts are what is to be stored, and what of it is private.
+func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
+	drafts, apart := g.splitPrivate(drafts)
+	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.countStored(drafts[i], r) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -386,9 +386,9 @@ func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell 
 	return entries, nil
 }
 
-func (g *collector) count(e session.Entry, r redact.Report) {
+func (g *collector) countStored(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
-		g.out.sessions(map[string]string{s.ID: s.Source})
+		g.out.countSessions(map[string]string{s.ID: s.Source})
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}

@@ -22,47 +22,47 @@ import (
 // those of its own files and no other. The transcripts say the same; where it is lost they are read again.
 const editsDir = "edits"
 
-// maxEdits is how much is read of what is known of one path, the latest, in bytes. An edit of 20 lines takes 300.
+// maxEdits is how many bytes at the end of the file of one path are read: its latest edits. An edit of 20 lines takes 300.
 const maxEdits = 4 << 20
 
-// edits are the edits of files that sessions made.
-type edits struct {
-	dir   string
-	held  map[string][]editLine         // by path; nil: what is added is written
-	known map[string][]attribution.Edit // by path: what was asked for before
+// editStore keeps what sessions edited, in a file for each edited path.
+type editStore struct {
+	dir      string
+	inMemory map[string][]editLine         // by path; not nil for a preview, which writes no file
+	cache    map[string][]attribution.Edit // by path: results of ofPath
 }
 
-func newEdits(dir string) *edits {
-	return &edits{dir: filepath.Join(dir, editsDir), known: map[string][]attribution.Edit{}}
+func newEdits(dir string) *editStore {
+	return &editStore{dir: filepath.Join(dir, editsDir), cache: map[string][]attribution.Edit{}}
 }
 
-// editLine is one line of a file of edits: an edit, or what the file was called before.
+// editLine is one line of a file of edits: an edit, or a former path of the edited file.
 type editLine struct {
-	Session string `json:"session,omitempty"`
-	At      int64  `json:"at,omitempty"` // milliseconds since 1970
-	Whole   bool   `json:"whole,omitempty"`
-	Kinds   string `json:"kinds,omitempty"`
-	Prints  []byte `json:"prints,omitempty"` // 8 bytes each
-	Was     string `json:"was,omitempty"`
+	Session     string `json:"session,omitempty"`
+	At          int64  `json:"at,omitempty"` // milliseconds since 1970
+	FullContent bool   `json:"whole,omitempty"`
+	Kinds       string `json:"kinds,omitempty"`
+	Prints      []byte `json:"prints,omitempty"` // 8 bytes each
+	FormerPath  string `json:"was,omitempty"`
 }
 
-func (e *edits) file(path string) string {
+func (e *editStore) file(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	name := hex.EncodeToString(sum[:16])
 	return filepath.Join(e.dir, name[:2], name[2:])
 }
 
-// areLost reports whether nothing is there: somebody removed it, or nothing was ever kept.
-func (e *edits) areLost() bool {
+// areLost reports whether the folder is not there: somebody removed it, or no edit was ever stored.
+func (e *editStore) areLost() bool {
 	_, err := os.Stat(e.dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// add keeps lines that are not there yet. It writes them at once, so that several processes may.
-func (e *edits) add(path string, lines []editLine) error {
-	if e.held != nil {
-		clear(e.known)
-		e.held[path] = append(e.held[path], lines...)
+// add stores the lines that the file of a path does not hold yet, in one write, because several processes may add at once.
+func (e *editStore) add(path string, lines []editLine) error {
+	if e.inMemory != nil {
+		clear(e.cache)
+		e.inMemory[path] = append(e.inMemory[path], lines...)
 		return nil
 	}
 	name := e.file(path)
@@ -71,7 +71,7 @@ func (e *edits) add(path string, lines []editLine) error {
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	var more bytes.Buffer
-	if len(had) > 0 && had[len(had)-1] != '\n' { // torn: what follows is a line of its own
+	if len(had) > 0 && had[len(had)-1] != '\n' { // the last line is torn: begin a new one
 		more.WriteByte('\n')
 	}
 	torn := more.Len()
@@ -87,7 +87,7 @@ func (e *edits) add(path string, lines []editLine) error {
 	if more.Len() == torn {
 		return nil
 	}
-	clear(e.known)
+	clear(e.cache)
 	if err := makeFolder(filepath.Dir(name)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (e *edits) add(path string, lines []editLine) error {
 		_, err = f.Write(more.Bytes())
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a clean took the folder away
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: a clean has just removed the folder
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	return nil
@@ -114,17 +114,17 @@ func makeFolder(name string) error {
 // maxNames is how many former names of a file are followed.
 const maxNames = 16
 
-// ofPath reads the edits of a file, also by former names. What can't be read is not there.
-func (e *edits) ofPath(path string) []attribution.Edit {
-	all, ok := e.known[path]
+// ofPath reads the edits of a file, under its former names, too. A file that can't be read counts as empty.
+func (e *editStore) ofPath(path string) []attribution.Edit {
+	all, ok := e.cache[path]
 	if !ok {
-		all = e.find(path)
-		e.known[path] = all
+		all = e.readWithFormerNames(path)
+		e.cache[path] = all
 	}
 	return all
 }
 
-func (e *edits) find(path string) (out []attribution.Edit) {
+func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
 	paths := []string{path}
 	seen := map[string]bool{}
 	for i := 0; i < len(paths) && i < maxNames; i++ {
@@ -132,9 +132,9 @@ func (e *edits) find(path string) (out []attribution.Edit) {
 			continue
 		}
 		seen[paths[i]] = true
-		for _, l := range slices.Concat(e.read(paths[i]), e.held[paths[i]]) {
-			if l.Was != "" {
-				paths = append(paths, l.Was)
+		for _, l := range slices.Concat(e.read(paths[i]), e.inMemory[paths[i]]) {
+			if l.FormerPath != "" {
+				paths = append(paths, l.FormerPath)
 			} else {
 				out = append(out, l.edit())
 			}
@@ -143,14 +143,14 @@ func (e *edits) find(path string) (out []attribution.Edit) {
 	return out
 }
 
-func (e *edits) read(path string) (out []editLine) {
+func (e *editStore) read(path string) (out []editLine) {
 	text, err := os.ReadFile(e.file(path))
 	if err != nil {
 		return nil
 	}
 	for line := range bytes.Lines(text[max(0, len(text)-maxEdits):]) {
 		var l editLine
-		if json.Unmarshal(line, &l) == nil && len(l.Prints) == 8*len(l.Kinds) { // a torn one is none
+		if json.Unmarshal(line, &l) == nil && len(l.Prints) == 8*len(l.Kinds) { // not a torn line
 			out = append(out, l)
 		}
 	}
@@ -158,16 +158,16 @@ func (e *edits) read(path string) (out []editLine) {
 }
 
 func (l editLine) edit() attribution.Edit {
-	e := attribution.Edit{Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.Whole, Lines: make([]attribution.Line, len(l.Kinds))}
+	e := attribution.Edit{Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.FullContent, Lines: make([]attribution.Line, len(l.Kinds))}
 	for i := range e.Lines {
 		e.Lines[i] = attribution.Line{Print: attribution.Print(binary.BigEndian.Uint64(l.Prints[8*i:])), Kind: l.Kinds[i]}
 	}
 	return e
 }
 
-// keptLine is an edit as it is kept; whose it is is told later.
-func keptLine(e transcript.Edit) editLine {
-	out := editLine{At: e.TS.UnixMilli(), Whole: e.FullContent}
+// newEditLine is an edit as the store holds it. Its Session is set later.
+func newEditLine(e transcript.Edit) editLine {
+	out := editLine{At: e.TS.UnixMilli(), FullContent: e.FullContent}
 	var kinds []byte
 	for i, h := range e.Hunks {
 		lines := attribution.Replace(attribution.Prints(h.Old), attribution.Prints(h.New))
@@ -182,13 +182,13 @@ func keptLine(e transcript.Edit) editLine {
 	return out
 }
 
-// sessionEdits is what one session of a reading did to files, by path.
+// sessionEdits are the edits of one session in a reading, by path.
 type sessionEdits struct {
 	nativeID string
 	files    map[string][]editLine
 }
 
-// take moves the edits of a reading to where their text is not held.
+// takeEdits moves the edits out of a reading's document into reading.edited, which holds prints of lines and not their text.
 func (r *reading) takeEdits() {
 	for i := range r.doc.Sessions {
 		s := &r.doc.Sessions[i]
@@ -197,32 +197,32 @@ func (r *reading) takeEdits() {
 		}
 		e := sessionEdits{nativeID: s.NativeID, files: map[string][]editLine{}}
 		for _, ed := range s.Edits {
-			e.files[ed.Path] = append(e.files[ed.Path], keptLine(ed))
+			e.files[ed.Path] = append(e.files[ed.Path], newEditLine(ed))
 		}
 		r.edited, s.Edits = append(r.edited, e), nil
 	}
 }
 
-// keepEdits stores what the readings tell of edits. Where that fails, this and the following transcripts are to be read again for them. It
-// notes since when a commit may hold an edit that was not known.
-func (g *collector) keepEdits() {
+// storeAllEdits stores the edits of all readings. If that fails, this and the following transcripts will be read again. It notes the time of the
+// earliest new edit in newEditsSince: an examined commit made later may hold it.
+func (g *collector) storeAllEdits() {
 	var failed error
-	if g.edits.held == nil {
-		failed = makeFolder(g.edits.dir) // without it nothing is known to be kept
+	if g.edits.inMemory == nil {
+		failed = makeFolder(g.edits.dir) // also if there is no edit: see areLost
 	}
 	for _, r := range g.done {
 		if failed == nil {
-			failed = g.keep(r)
+			failed = g.storeEdits(r)
 		}
-		r.unkept = r.unkept || failed != nil
-		g.unkept = g.unkept || r.unkept
+		r.editsLost = r.editsLost || failed != nil
+		g.editsLost = g.editsLost || r.editsLost
 	}
 	if failed != nil {
 		g.out.Warnings = append(g.out.Warnings, failed)
 	}
 }
 
-func (g *collector) keep(r *reading) error {
+func (g *collector) storeEdits(r *reading) error {
 	for _, s := range r.edited {
 		id := g.idOf(r.agent, s.nativeID)
 		if id == "" {
@@ -231,8 +231,8 @@ func (g *collector) keep(r *reading) error {
 		for path, lines := range s.files {
 			for i := range lines {
 				lines[i].Session = id
-				if at := time.UnixMilli(lines[i].At); g.news.IsZero() || at.Before(g.news) {
-					g.news = at
+				if at := time.UnixMilli(lines[i].At); g.newEditsSince.IsZero() || at.Before(g.newEditsSince) {
+					g.newEditsSince = at
 				}
 			}
 			if err := g.edits.add(path, lines); err != nil {

@@ -37,26 +37,26 @@ import (
 type collector struct {
 	*Capturer
 	*rounds
-	agents []transcript.Agent
-	getenv func(string) string // of the process in whose time the commit was made
-	tips   map[string]git.OID  // of the ledgers on this machine, by ref
-	st     *state
-	now    time.Time
-	fresh  []*session.Session // new content only, numbered behind what is known
-	read   bool               // some transcript was read or searched
-	done   []*reading
-	out    Outcome
+	agents  []transcript.Agent
+	getenv  func(string) string // of the process in whose time the commit was made
+	tips    map[string]git.OID  // of the ledgers on this machine, by ref
+	st      *state
+	now     time.Time
+	fresh   []*session.Session // new content only, numbered behind what is known
+	anyRead bool               // some transcript was read or searched
+	done    []*reading
+	out     Outcome
 
 	privateKin []session.NativeRef // sessions that private ones are known to have begun
 
-	edits    *edits
-	mine     map[string]bool               // addresses of this user, as an import finds them
-	news     time.Time                     // since when a commit may hold an edit that was not known
-	unkept   bool                          // some edits could not be kept
-	examined []git.OID                     // see state.Examined
-	reflogs  map[string]history.ReflogMark // see state.Reflogs
-	kept     int                           // bytes of text in fresh
-	more     bool                          // something is left to another round
+	edits         *editStore
+	mine          map[string]bool               // addresses of this user, as an import finds them
+	newEditsSince time.Time                     // time of the earliest edit that was not known before: commits made later are compared again
+	editsLost     bool                          // some edits could not be kept
+	examined      []git.OID                     // see state.Examined
+	reflogs       map[string]history.ReflogMark // see state.Reflogs
+	newBytes      int                           // bytes of text in fresh
+	moreLeft      bool                          // something is left to another round
 }
 
 // rounds is what the rounds of one capture know together.
@@ -92,7 +92,7 @@ func (g *collector) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	g.keepEdits()
+	g.storeAllEdits()
 	return nil
 }
 
@@ -118,11 +118,11 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit 
 	return storesChanged, nil
 }
 
-// learn shows redaction all that is to be stored in several rounds, before the first one is: what session 40 calls a secret must not stand
-// in session 1. Nothing but one piece of a transcript is in memory.
-func (g *collector) learn(ctx context.Context) error {
+// learnSecrets passes all transcripts through redaction before the first of several rounds is stored: a value that session 40 calls a secret must
+// not stand in session 1. Only one piece of a transcript is in memory at once.
+func (g *collector) learnSecrets(ctx context.Context) error {
 	_, err := g.eachFile(ctx, g.st, g.Budget, func(rd reader, f transcript.File) error {
-		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.leaves(rd.agent.Name(), f) {
+		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.skips(rd.agent.Name(), f) {
 			return nil
 		}
 		rd.piece = g.bounds.Piece
@@ -170,12 +170,12 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 		return err
 	}
 	var taken, waiting []*reading
-	changed = g.affordable(agent.Name(), changed)
+	changed = g.withinBudget(agent.Name(), changed)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i, next := range g.readAll(ctx, agent, changed, all, roots) {
-		if g.kept > g.bounds.Kept {
-			g.more, waiting = true, nil // a later round takes them
+		if g.newBytes > g.bounds.Kept {
+			g.moreLeft, waiting = true, nil // a later round takes them
 			break
 		}
 		r := next()
@@ -183,17 +183,17 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: %w", r.err))
 			continue
 		}
-		g.read = true
-		g.more = g.more || r.hasMore
+		g.anyRead = true
+		g.moreLeft = g.moreLeft || r.hasMore
 		if r.file.AgentID != "" { // they come last, and their parents may have been astray
-			if err := g.takeStrays(ctx, taken); err != nil {
+			if err := g.addOtherSessions(ctx, taken); err != nil {
 				return err
 			}
 			taken = nil
 		}
 		waiting = append(waiting, r)
-		for next := g.ready(waiting, changed[i+1:]); next >= 0; next = g.ready(waiting, changed[i+1:]) {
-			if err := g.takeFile(ctx, waiting[next]); err != nil {
+		for next := g.firstReady(waiting, changed[i+1:]); next >= 0; next = g.firstReady(waiting, changed[i+1:]) {
+			if err := g.addOwnSession(ctx, waiting[next]); err != nil {
 				return err
 			}
 			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
@@ -202,12 +202,12 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 		g.Progress.report(Reading, g.reads, g.reads+len(changed)-i-1)
 	}
 	for _, r := range waiting { // their parents can't be read, or they name each other
-		if err := g.takeFile(ctx, r); err != nil {
+		if err := g.addOwnSession(ctx, r); err != nil {
 			return err
 		}
 		taken = append(taken, r)
 	}
-	if err := g.takeStrays(ctx, taken); err != nil {
+	if err := g.addOtherSessions(ctx, taken); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -219,10 +219,10 @@ func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []
 	if err != nil {
 		return nil, nil, err
 	}
-	g.read = g.read || storesChanged
+	g.anyRead = g.anyRead || storesChanged
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
 	for _, f := range found.Files {
-		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.leaves(agent.Name(), f) {
+		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.skips(agent.Name(), f) {
 			changed = append(changed, f)
 		}
 	}
@@ -243,9 +243,9 @@ func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []str
 	return found, storesChanged, nil
 }
 
-// leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
-// that one goes on; and of a transcript and what somebody made of one, the first one counts.
-func (g *collector) leaves(source string, f transcript.File) bool {
+// skips reports whether a transcript is not read: because only a later version of git-rekal knows how far it was read, or because it is
+// Rendered and the session has a transcript of its agent, too.
+func (g *collector) skips(source string, f transcript.File) bool {
 	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshOf(source, f.NativeID)
 	switch {
 	case k != nil && f.Rendered:
@@ -256,13 +256,13 @@ func (g *collector) leaves(source string, f transcript.File) bool {
 	return k != nil && isForeign(k.Cursor)
 }
 
-// ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.
-func (g *collector) ready(waiting []*reading, next []transcript.File) int {
-	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waits(r, waiting, next) })
+// firstReady is the index of the first reading that need not wait for its parent; -1 for none.
+func (g *collector) firstReady(waiting []*reading, next []transcript.File) int {
+	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waitsForParent(r, waiting, next) })
 }
 
-// waits reports whether the parent of a subagent is among those that are not taken yet: a file's name says nothing of the order.
-func (g *collector) waits(r *reading, waiting []*reading, next []transcript.File) bool {
+// waitsForParent reports whether a reading is of a subagent whose parent is not added yet but will be. Names of files don't tell the order.
+func (g *collector) waitsForParent(r *reading, waiting []*reading, next []transcript.File) bool {
 	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
 		is := func(f transcript.File) bool { return f.NativeID == s.ParentNative && f.Path != r.file.Path }
 		return s.ParentNative != "" && g.idOf(r.agent, s.ParentNative) == "" &&
@@ -270,8 +270,8 @@ func (g *collector) waits(r *reading, waiting []*reading, next []transcript.File
 	})
 }
 
-// takeFile takes a file's own session.
-func (g *collector) takeFile(ctx context.Context, r *reading) error {
+// addOwnSession adds what is new of the session to which the file belongs.
+func (g *collector) addOwnSession(ctx context.Context, r *reading) error {
 	if n := lostLines(r.doc.Skipped); n > 0 {
 		g.out.Skipped += n
 		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
@@ -281,24 +281,24 @@ func (g *collector) takeFile(ctx context.Context, r *reading) error {
 			addCounts(&g.out.Elsewhere, map[string]int{dir: 1})
 		}
 	}
-	return g.take(ctx, r, false)
+	return g.addSessions(ctx, r, false)
 }
 
-// takeStrays takes what lies in other sessions' files. It comes behind what the sessions' own
-// files hold, as a session's beginning names it.
-func (g *collector) takeStrays(ctx context.Context, readings []*reading) error {
+// addOtherSessions adds what readings hold of sessions other than their own. Call it after addOwnSession for the
+// own files of these sessions, because a session's ID depends on its first turn.
+func (g *collector) addOtherSessions(ctx context.Context, readings []*reading) error {
 	for _, r := range readings {
-		if err := g.take(ctx, r, true); err != nil {
+		if err := g.addSessions(ctx, r, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take keeps what is new in one reading: of the file's own session, or of all others.
-func (g *collector) take(ctx context.Context, r *reading, strays bool) error {
+// addSessions adds what is new in one reading: of the file's own session or, with others, of all other sessions.
+func (g *collector) addSessions(ctx context.Context, r *reading, others bool) error {
 	for _, s := range r.doc.Sessions {
-		if strays == (s.NativeID == r.file.NativeID) {
+		if others == (s.NativeID == r.file.NativeID) {
 			continue
 		}
 		s.Source = r.agent
@@ -315,9 +315,9 @@ func (g *collector) take(ctx context.Context, r *reading, strays bool) error {
 	return nil
 }
 
-// affordable keeps the latest of the changed transcripts whose new bytes fit the budget, at
+// withinBudget keeps the latest of the changed transcripts whose new bytes fit the budget, at
 // least one, in the order in which they came.
-func (g *collector) affordable(source string, changed []transcript.File) []transcript.File {
+func (g *collector) withinBudget(source string, changed []transcript.File) []transcript.File {
 	if g.Budget == 0 {
 		return changed
 	}
@@ -391,7 +391,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if fresh != nil {
 		added.ActorType = fresh.ActorType // who started it shows at its beginning
 		fresh.Absorb(added, session.Piece)
-		g.kept += weight(added)
+		g.newBytes += weight(added)
 		return nil
 	}
 	g.add(r, added, k)
@@ -471,7 +471,7 @@ func (g *collector) withoutOrigin(ctx context.Context, whole, clean session.Sess
 // this capture.
 func (g *collector) family(ctx context.Context, first time.Time) ([]session.Session, error) {
 	var out []session.Session
-	for _, k := range g.st.family(first) {
+	for _, k := range g.st.sessionsStartingAt(first) {
 		whole, err := g.whole(ctx, k, g.freshOf(k.Source, k.NativeID))
 		if err != nil {
 			return nil, err
@@ -496,7 +496,7 @@ func (g *collector) whole(ctx context.Context, k *ledgerSession, fresh *session.
 	var whole session.Session
 	if k != nil {
 		var err error
-		if whole, err = k.whole(g.Repo); err != nil {
+		if whole, err = k.readStored(g.Repo); err != nil {
 			return whole, fmt.Errorf("capture: read session %s back: %w", k.ID, err)
 		}
 	}
@@ -540,7 +540,7 @@ func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
 		s.Bytes = r.offset + r.doc.Bytes
 	}
 	g.fresh = append(g.fresh, &s)
-	g.kept += weight(s)
+	g.newBytes += weight(s)
 }
 
 // weight is about how much memory a session takes.

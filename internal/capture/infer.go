@@ -16,15 +16,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit behind which some
+// planImport plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit behind which some
 // of them stand (attribution.TieImported), and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
-func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
+func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
 	}
 	spans := g.spans()
-	commits, err := g.arrived(ctx, scope{everywhere: true, again: true})
+	commits, err := g.commitsToCompare(ctx, scope{everywhere: true, again: true})
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,10 @@ func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 		seen[i].Commit = c
 		seen[i].changes, seen[i].wrote = g.wroteIn(c)
 	}
-	g.mine = g.addresses(ctx, seen)
+	g.mine = g.ownAddresses(ctx, seen)
 	var rest []session.Wrote
 	for _, c := range seen {
-		d := g.infer(c, spans)
+		d := g.inferCheckpoint(c, spans)
 		if d.Checkpoint == nil {
 			rest = append(rest, g.st.unrecorded(c.wrote)...)
 			continue
@@ -59,9 +59,9 @@ type comparedCommit struct {
 	wrote   []session.Wrote
 }
 
-// addresses are those of this user, in lower case: those that the mailmap says, and those of the authors of commits in which
+// ownAddresses are those of this user, in lower case: those that the mailmap says, and those of the authors of commits in which
 // lines of the transcripts are.
-func (g *collector) addresses(ctx context.Context, commits []comparedCommit) map[string]bool {
+func (g *collector) ownAddresses(ctx context.Context, commits []comparedCommit) map[string]bool {
 	own := strings.ToLower(g.Email)
 	mine, all := map[string]bool{own: true}, map[string]bool{own: true}
 	for _, c := range commits {
@@ -128,15 +128,15 @@ func (g *collector) spans() (out []attribution.Span) {
 // knowsTies is the version that knows what a link's tie is.
 const knowsTies = "0.2.0"
 
-// infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own, where no checkpoint
+// inferCheckpoint makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own, where no checkpoint
 // names it already. The entry is empty when there are none.
-func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.Entry {
+func (g *collector) inferCheckpoint(c comparedCommit, spans []attribution.Span) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
-	links, said := g.stated(c.Commit)
+	links, said := g.statedLinks(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
 		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: storableFiles(c.changes), Wrote: c.wrote}, spans) {
 			// Before the last round other sessions are still to be read.
-			if guessed := l.Inferred && (said || g.more); !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
+			if guessed := l.Inferred && (said || g.moreLeft); !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
 			}
 		}
@@ -149,7 +149,7 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 		branch = cmp.Or(g.fresh[i].Branch, branch)
 	}
 	cp := &session.Checkpoint{GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now, Via: session.ViaImport, Links: links}
-	if cp.ActorType, cp.AgentID = g.doer(); !recorded {
+	if cp.ActorType, cp.AgentID = g.checkpointActor(); !recorded {
 		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), storableFiles(c.changes)
 	}
 	e := session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
@@ -163,9 +163,9 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 // names a checkpoint, which Stated knows.
 var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
 
-// stated ties a commit to sessions of this import, by the word of who kept them or of the commit's own message: where it is no older than what
+// statedLinks ties a commit to sessions of this import, by the word of who kept them or of the commit's own message: where it is no older than what
 // is new of them.
-func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
+func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) {
 	tie := func(s *session.Session) {
 		named := func(l session.Link) bool { return l.Session == s.ID }
 		if !attribution.Before(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {

@@ -104,8 +104,8 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 			continue
 		}
 		_, wrote := g.wroteIn(c)
-		then := now.asOf(c, wrote)
-		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnown(wrote))
+		then := now.atCommit(c, wrote)
+		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofStoredSessions(wrote))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -123,8 +123,8 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 	return drafts, now, nil
 }
 
-// asOf is a capture at the time of a commit. It takes out of g what had been said by then.
-func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
+// atCommit is a capture at the time of a commit. It takes out of g what had been said by then.
+func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	then := *g
 	then.getenv = func(string) string { return "" } // nobody knows in whose shell it was
 	then.now, then.fresh = c.Committer.When, nil
@@ -146,7 +146,7 @@ func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
 	return &then
 }
 
-// ofKnown leaves out what sessions wrote of which the ledger does not say anything yet.
-func (g *collector) ofKnown(wrote []session.Wrote) []session.Wrote {
+// ofStoredSessions leaves out what sessions wrote of which the ledger does not say anything yet.
+func (g *collector) ofStoredSessions(wrote []session.Wrote) []session.Wrote {
 	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.sessionByID(w.Session) == nil && !g.isFresh(w.Session) })
 }

@@ -39,8 +39,8 @@ type NoteError struct{ reason string }
 
 func (e *NoteError) Error() string { return "save: " + e.reason }
 
-// tidy returns the note as it is stored, but for redaction.
-func (n Note) tidy() (Note, error) {
+// normalised returns the note as it is stored, but for redaction.
+func (n Note) normalised() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	isText := !strings.Contains(n.Content, "\x00")
 	n.Content, n.Title, n.Source = strings.TrimSpace(session.Plain(n.Content)), oneLine(n.Title), oneLine(n.Source)
@@ -74,16 +74,16 @@ type Saved struct {
 // Save appends a memory to the ledger. Where the author has one that says the same under the same
 // title, and that is not purged, that one is returned.
 func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
-	n, err := n.tidy()
+	n, err := n.normalised()
 	if err != nil {
 		return Saved{}, err
 	}
-	out, err := c.clean(ctx, n)
+	out, err := c.redactNote(ctx, n)
 	if err != nil {
 		return Saved{}, fmt.Errorf("save: %w", err)
 	}
-	err = c.note(ctx, func(st *state, now time.Time) *session.Entry {
-		if id := st.holds(out.Memory); id != "" {
+	err = c.appendNote(ctx, func(st *state, now time.Time) *session.Entry {
+		if id := st.findSameMemory(out.Memory); id != "" {
 			out.ID, out.Existing = id, true
 			return nil
 		}
@@ -94,12 +94,12 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 	return out, err
 }
 
-// clean is a note as the ledger will hold it, with a title. That is cut from what was redacted, so that it
+// redactNote is a note as the ledger will hold it, with a title. That is cut from what was redacted, so that it
 // can't be a secret's beginning, and is redacted itself: behind a cut a rule may see what it did not see
 // before, there and then in the content, and what is stored would not be what was compared and told.
-func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
+func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
 	out := Saved{Memory: session.Memory{Title: n.Title, Content: n.Content, Source: n.Source}, Redacted: map[string]int{}}
-	for range tries {
+	for range maxAttempts {
 		clean, report, err := c.Redactor.Apply(ctx, session.Entry{Memories: []session.Memory{out.Memory}})
 		if err != nil {
 			return Saved{}, err
@@ -130,19 +130,19 @@ func (c *Capturer) actor() string {
 // mark's N is the least that it gets: what this machine's ledgers say of its ID meanwhile
 // does not count any more. TS is set.
 func (c *Capturer) Purge(ctx context.Context, marks []session.Mark) error {
-	return c.mark(ctx, "purge", marks, func(e *session.Entry) *[]session.Mark { return &e.Purges })
+	return c.appendMarks(ctx, "purge", marks, func(e *session.Entry) *[]session.Mark { return &e.Purges })
 }
 
 // Restore is described at Purge.
 func (c *Capturer) Restore(ctx context.Context, marks []session.Mark) error {
-	return c.mark(ctx, "restore", marks, func(e *session.Entry) *[]session.Mark { return &e.Restores })
+	return c.appendMarks(ctx, "restore", marks, func(e *session.Entry) *[]session.Mark { return &e.Restores })
 }
 
-func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
+func (c *Capturer) appendMarks(ctx context.Context, what string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}
-	return c.note(ctx, func(st *state, now time.Time) *session.Entry {
+	return c.appendNote(ctx, func(st *state, now time.Time) *session.Entry {
 		e := &session.Entry{Subject: what + " " + marks[0].ID}
 		if more := len(marks) - 1; more > 0 {
 			e.Subject += fmt.Sprintf(" and %d more", more)
@@ -156,10 +156,10 @@ func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, 
 	})
 }
 
-// note appends an entry that draft makes of what the ledgers hold, unless it makes none.
-func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
-	return c.race(func() error {
-		g, err := c.open(ctx, newRounds(Round{}), c.Ahead)
+// appendNote appends an entry that draft makes of what the ledgers hold, unless it makes none.
+func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
+	return c.retryWhenOvertaken(func() error {
+		g, err := c.beginRound(ctx, newRounds(Round{}), c.Ahead)
 		if err != nil {
 			return err
 		}
@@ -177,8 +177,8 @@ func memoryKey(m session.Memory) string {
 	return string(sum[:16])
 }
 
-// holds is the ID of a memory that says the same and is not purged; "" for none.
-func (st *state) holds(m session.Memory) string {
+// findSameMemory is the ID of a memory that says the same and is not purged; "" for none.
+func (st *state) findSameMemory(m session.Memory) string {
 	for _, id := range st.Memories[memoryKey(m)] {
 		if purged, _ := st.Marks[id].Standing(); !purged {
 			return id

@@ -35,9 +35,9 @@ func scopeOf(via string) scope {
 	return scope{most: lookedAt}
 }
 
-// checkpoint plans what one capture appends: the rewrites that concern the ledger, what the hooks of commits missed, a checkpoint of
+// planCapture plans what one capture appends: the rewrites that concern the ledger, what the hooks of commits missed, a checkpoint of
 // HEAD, and what sessions wrote in the commits that arrived. Each may be missing.
-func (g *collector) checkpoint(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
+func (g *collector) planCapture(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
 	head, err := g.Repo.Head()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (g *collector) checkpoint(ctx context.Context, via string, rewrites []sessi
 // planCheckpoint plans a checkpoint of a commit. What sessions wrote in the commit is left where there is none.
 func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
-	cp.ActorType, cp.AgentID = g.doer()
+	cp.ActorType, cp.AgentID = g.checkpointActor()
 	subject := "before the first commit"
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
@@ -92,7 +92,7 @@ func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wr
 
 // wroteInArrived is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
 func (g *collector) wroteInArrived(ctx context.Context, l scope) (out []session.Wrote, err error) {
-	commits, err := g.arrived(ctx, l)
+	commits, err := g.commitsToCompare(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	made, workers := g.madeBy(cp.Via, c), g.knownSessions()
+	made, workers := g.isOwnWork(cp.Via, c), g.knownSessions()
 	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.HasUncommitted(g.now) })
 	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
 		return subject, nil
@@ -126,7 +126,7 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 		in := attribution.Committed{At: c.Committer.When, Files: storableFiles(changes), Wrote: wrote}
 		if len(c.Parents) > 0 {
 			if before, err := g.Repo.Commit(c.Parents[0]); err == nil { // a shallow clone may end here
-				in.Since = before.Committer.When
+				in.PreviousAt = before.Committer.When
 			}
 		}
 		cp.Links = attribution.TieKnown(in, idle, g.now)
@@ -139,10 +139,10 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 
 // knownSessions are the sessions that the ledgers know.
 func (g *collector) knownSessions() []attribution.SessionState {
-	shells, out := shells(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
+	shells, out := shellSessions(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
-			ID: k.ID, Last: k.Last, NewSinceTie: k.Said, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
+			ID: k.ID, Last: k.Last, NewSinceTie: k.Said, Pending: k.Pending, RunsGit: slices.Contains(shells, k.NativeID),
 		})
 	}
 	return out
@@ -152,10 +152,10 @@ func (g *collector) isFresh(id string) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return s.ID == id })
 }
 
-// madeBy reports whether a commit can be the work of the sessions with something new: it
+// isOwnWork reports whether a commit can be the work of the sessions with something new: it
 // is this user's own, and no older than the first of them. A hook that runs because of the
 // commit knows the former, and so does a reflog; a merge may be a pull of what others made.
-func (g *collector) madeBy(via string, c git.Commit) bool {
+func (g *collector) isOwnWork(via string, c git.Commit) bool {
 	switch via {
 	case session.ViaCommit, session.ViaAm, session.ViaRewrite, session.ViaImport:
 	default:

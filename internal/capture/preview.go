@@ -32,20 +32,20 @@ type Part struct {
 // nothing at all: neither ledger nor cache. Where there is no ledger yet it is what an Import would
 // store.
 func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
-	// What no round stores, none goes on from.
-	g, err := c.open(ctx, newRounds(Round{Kept: noBound, Piece: noBound}), 0)
+	// One round without bounds: a second one could not go on from what the first has not stored.
+	g, err := c.beginRound(ctx, newRounds(Round{Kept: noBound, Piece: noBound}), 0)
 	if err != nil {
 		return Preview{}, err
 	}
-	g.agents, g.edits.held = c.Agents, map[string][]editLine{}
+	g.agents, g.edits.inMemory = c.Agents, map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err
 	}
 	var drafts []session.Entry
 	if g.tips[c.Ledger.Ref()] == "" {
-		drafts, err = g.imported(ctx)
+		drafts, err = g.planImport(ctx)
 	} else {
-		drafts, err = g.checkpoint(ctx, via, nil)
+		drafts, err = g.planCapture(ctx, via, nil)
 	}
 	if err != nil {
 		return Preview{}, err
@@ -53,13 +53,13 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	return g.preview(ctx, drafts)
 }
 
-// noBound is more than there is, and can be added to a size.
+// noBound is larger than any transcript, and does not overflow when a size is added.
 const noBound = 1 << 60
 
 func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
 	var out Preview
 	all, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) {
-		g.count(drafts[i], r)
+		g.countStored(drafts[i], r)
 		out.Findings = append(out.Findings, r.Marks...)
 	})
 	if err != nil {

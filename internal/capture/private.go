@@ -9,8 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// partPrivate parts entries into what may be sent and what is private; apart tells the latter.
-func (g *collector) partPrivate(drafts []session.Entry) (parted []session.Entry, apart []bool) {
+// splitPrivate parts entries into what may be sent and what is private; apart tells the latter.
+func (g *collector) splitPrivate(drafts []session.Entry) (split []session.Entry, isPrivate []bool) {
 	if len(g.Private.Sessions) == 0 {
 		return drafts, make([]bool, len(drafts))
 	}
@@ -19,11 +19,11 @@ func (g *collector) partPrivate(drafts []session.Entry) (parted []session.Entry,
 		rest, those := d.Split(func(id string) bool { return private[id] })
 		for i, e := range []session.Entry{those, rest} {
 			if e.Holds() {
-				parted, apart = append(parted, e), append(apart, i == 0)
+				split, isPrivate = append(split, e), append(isPrivate, i == 0)
 			}
 		}
 	}
-	return parted, apart
+	return split, isPrivate
 }
 
 // privateIDs are the private sessions, with all that they spawned and all that was forked from them.

@@ -30,24 +30,24 @@ const maxReaders = 8
 
 // reading is what one transcript gave.
 type reading struct {
-	file    transcript.File
-	agent   string
-	doc     transcript.Document
-	offset  int64  // where the read began: 0, or the cursor
-	hash    string // SHA-256 of the first offset + doc.Bytes bytes
-	resume  []byte
-	tail    []byte
-	hasMore bool // the file goes on behind this reading
-	edited  []sessionEdits
-	unkept  bool // its edits could not be kept, or those of what an earlier round read
-	err     error
+	file      transcript.File
+	agent     string
+	doc       transcript.Document
+	offset    int64  // where the read began: 0, or the cursor
+	hash      string // SHA-256 of the first offset + doc.Bytes bytes
+	resume    []byte
+	tail      []byte
+	hasMore   bool // the file goes on behind this reading
+	edited    []sessionEdits
+	editsLost bool // its edits could not be kept, or those of what an earlier round read
+	err       error
 }
 
 // piece is what a round read of a transcript that is longer. Where the cursor is no further
 // afterwards (a line that is longer than all of it, or no turn yet), the next one is twice as long.
 type piece struct {
 	from, size int64
-	unkept     bool // its edits could not be kept: the next round goes on, and the next capture reads it again
+	editsLost  bool // its edits could not be kept: the next round goes on, and the next capture reads it again
 }
 
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
@@ -130,7 +130,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
 	defer file.Close()
-	sum, offset, err := resumeAt(file, f.Size, k, last.unkept)
+	sum, offset, err := resumeAt(file, f.Size, k, last.editsLost)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -155,7 +155,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if r, err = rd.decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt); err != nil {
 		return nil, err
 	}
-	r.offset, r.hasMore, r.unkept = offset, cut, last.unkept
+	r.offset, r.hasMore, r.editsLost = offset, cut, last.editsLost
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -343,12 +343,12 @@ func (g *collector) remember() {
 	for _, r := range g.done {
 		seen[r.file.Path] = true
 		if r.hasMore {
-			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset, r.unkept}
+			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset, r.editsLost}
 		}
 		for _, root := range r.doc.OtherRepos {
 			g.st.Others[root] = true
 		}
-		if r.unkept { // the cursor waits
+		if r.editsLost { // the cursor waits
 			delete(g.st.Files, r.file.Path)
 			continue
 		}
@@ -358,7 +358,7 @@ func (g *collector) remember() {
 		}
 	}
 	g.st.dropStampsOfMissing(seen)
-	if g.examined != nil && !g.unkept {
+	if g.examined != nil && !g.editsLost {
 		g.st.Examined = g.examined
 	}
 	if g.reflogs != nil {

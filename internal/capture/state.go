@@ -47,15 +47,15 @@ type ledgerSession struct {
 
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
-	First         time.Time   // the first turn's, copied history included
-	Last          time.Time   // the last turn's
-	Scrubbed      time.Time   // the last one's that was scrubbed
-	ScrubbedSpans []time.Time // in pairs: from one to the other it said what was scrubbed; the last may have no end
+	First         time.Time   // time of the first turn, copied history included
+	Last          time.Time   // time of the last turn
+	Scrubbed      time.Time   // time of the last turn that was scrubbed
+	ScrubbedSpans []time.Time // pairs of a beginning and an end between which all turns were scrubbed; the last may have no end
 	Turns         int         // how many turns there are: the index of the next one
 	Tools         int
-	HasElsewhere  bool   // a part of it was left out, which was made in another repository
+	HasElsewhere  bool   // a part was left out, because it was made in another repository
 	Bytes         int64  // cursor: how much of the transcript was read
-	EditsKept     int64  // of how much of it the edits are kept; see edits
+	EditsKept     int64  // how many bytes of it have their edits in the store; see editStore
 	Said          bool   // see attribution.SessionState
 	Cursor        string // see session.Session
 	Hash          string
@@ -212,7 +212,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		if err != nil {
 			return err
 		}
-		if err := st.advance(e, seg); err != nil {
+		if err := st.noteLatest(e, seg); err != nil {
 			return err
 		}
 		for _, s := range e.Sessions {
@@ -242,7 +242,7 @@ func (st *state) applyRest(repo *git.Repo, all session.Entry) {
 		if code, err := repo.Commit(git.OID(cp.GitSHA)); err == nil {
 			made = code.Committer.When
 		}
-		st.takeOffPending(all, made)
+		st.clearPending(all, made)
 	}
 }
 
@@ -278,9 +278,9 @@ func (st *state) clone() *state {
 	return &out
 }
 
-// advance notes the sessions that a segment adds to or links. Those that are not known yet
+// noteLatest notes the sessions that a segment adds to or links. Those that are not known yet
 // count, too: what a link says of them depends on whether it comes before them.
-func (st *state) advance(e session.Entry, seg ledger.Segment) error {
+func (st *state) noteLatest(e session.Entry, seg ledger.Segment) error {
 	var ids []string
 	for _, s := range e.Sessions {
 		ids = append(ids, s.ID, sessionKey(s.Source, s.NativeID))
@@ -326,7 +326,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.Turns += len(s.Turns)
 		k.Tools += len(s.ToolCalls)
 	} else {
-		whole, err := k.whole(repo)
+		whole, err := k.readStored(repo)
 		if err != nil {
 			return err
 		}
@@ -394,9 +394,9 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// takeOffPending notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
+// clearPending notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
 // they edited after the code commit was made.
-func (st *state) takeOffPending(e session.Entry, made time.Time) {
+func (st *state) clearPending(e session.Entry, made time.Time) {
 	held := map[string]bool{}
 	for _, f := range e.Checkpoint.Files {
 		held[f.Path], held[f.OldPath] = true, true
@@ -416,8 +416,8 @@ func (st *state) takeOffPending(e session.Entry, made time.Time) {
 	}
 }
 
-// whole reads a session back from its segments.
-func (k *ledgerSession) whole(repo *git.Repo) (session.Session, error) {
+// readStored reads what the ledger holds of a session from its segments.
+func (k *ledgerSession) readStored(repo *git.Repo) (session.Session, error) {
 	var whole session.Session
 	for _, blob := range slices.Compact(slices.Clone(k.Segments)) {
 		parts, err := ledger.ReadSession(repo, blob, k.ID)
@@ -431,9 +431,9 @@ func (k *ledgerSession) whole(repo *git.Repo) (session.Session, error) {
 	return whole, nil
 }
 
-// family is the sessions that share their beginning with a turn of that time: a session
+// sessionsStartingAt is the sessions that share their beginning with a turn of that time: a session
 // and its forks.
-func (st *state) family(first time.Time) []*ledgerSession {
+func (st *state) sessionsStartingAt(first time.Time) []*ledgerSession {
 	var out []*ledgerSession
 	for _, k := range st.Sessions {
 		if k.Parent == "" && k.First.Equal(first) {

@@ -16,8 +16,8 @@ const maxAgent = 128
 // copilotShell is Copilot's.
 const copilotShell = "COPILOT_AGENT_SESSION_ID"
 
-// shells are the native IDs of the sessions in whose shells git runs.
-func shells(getenv func(string) string) (ids []string) {
+// shellSessions are the native IDs of the sessions in whose shells git runs.
+func shellSessions(getenv func(string) string) (ids []string) {
 	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID"} {
 		if id := getenv(name); id != "" {
 			ids = append(ids, id)
@@ -45,12 +45,12 @@ func agentHere(getenv func(string) string) string {
 // InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they print, also on
 // a terminal.
 func InAgent(getenv func(string) string) bool {
-	return agentHere(getenv) != "" || len(shells(getenv)) > 0
+	return agentHere(getenv) != "" || len(shellSessions(getenv)) > 0
 }
 
-// doer is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
+// checkpointActor is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
 // whose shell this is, or else the first of the sessions.
-func (g *collector) doer() (actor, agent string) {
+func (g *collector) checkpointActor() (actor, agent string) {
 	actor = session.ActorHuman
 	if g.CI || len(g.fresh) > 0 {
 		actor = session.ActorAgent

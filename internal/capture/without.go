@@ -23,9 +23,9 @@ func (w Excluded) overlaps(a, b time.Time) bool {
 	return slices.ContainsFunc(w.Spans, func(s Span) bool { return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To)) })
 }
 
-func (w Excluded) paused(t time.Time) bool { return w.overlaps(t, t) }
+func (w Excluded) isPaused(t time.Time) bool { return w.overlaps(t, t) }
 
-func (w Excluded) forgot(source string, p transcript.Part) bool {
+func (w Excluded) excludes(source string, p transcript.Part) bool {
 	return slices.ContainsFunc(w.Sessions, func(n session.NativeRef) bool {
 		return n.Source == source && n.NativeID != "" && slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
 	})
@@ -34,7 +34,7 @@ func (w Excluded) forgot(source string, p transcript.Part) bool {
 // remove takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
 // is when the transcript was written last.
 func (w Excluded) remove(source string, doc *transcript.Document, last, until time.Time) {
-	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.forgot(source, p) })
+	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.excludes(source, p) })
 	for i := range doc.Sessions {
 		w.removePaused(&doc.Sessions[i], last, until)
 	}
@@ -55,7 +55,7 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 			end = p.Turns[i+1].TS
 		}
 		quiet[i+1] = w.overlaps(t.TS, end)
-		if at[i] = len(turns) - 1; !w.paused(t.TS) {
+		if at[i] = len(turns) - 1; !w.isPaused(t.TS) {
 			at[i] = len(turns)
 			t.Index = len(turns)
 			turns = append(turns, t)
@@ -79,8 +79,8 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 			calls = append(calls, c)
 		}
 	}
-	p.Edits = slices.DeleteFunc(p.Edits, func(e transcript.Edit) bool { return w.paused(e.TS) })
-	p.Outputs = slices.DeleteFunc(p.Outputs, func(o transcript.Output) bool { return w.paused(o.At) })
+	p.Edits = slices.DeleteFunc(p.Edits, func(e transcript.Edit) bool { return w.isPaused(e.TS) })
+	p.Outputs = slices.DeleteFunc(p.Outputs, func(o transcript.Output) bool { return w.isPaused(o.At) })
 	for i := range p.Outputs {
 		if n := p.Outputs[i].Turn; n >= 0 && n < len(at) {
 			p.Outputs[i].Turn = at[n]

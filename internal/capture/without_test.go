@@ -79,12 +79,12 @@ func TestWithout(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			for _, e := range got.Edits {
-				if test.without.paused(e.TS) {
+				if test.without.isPaused(e.TS) {
 					t.Errorf("the edit of %s stays", e.Path)
 				}
 			}
 			for _, o := range got.Outputs {
-				if test.without.paused(o.At) || o.Turn >= len(got.Turns) {
+				if test.without.isPaused(o.At) || o.Turn >= len(got.Turns) {
 					t.Errorf("the output of %s stays, behind turn %d", o.Command, o.Turn)
 				}
 			}

@@ -39,16 +39,16 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 			continue
 		}
 		if ch.OldPath != "" {
-			if err := g.edits.add(ch.Path, []editLine{{Was: ch.OldPath}}); err != nil {
-				g.unkept = true
+			if err := g.edits.add(ch.Path, []editLine{{FormerPath: ch.OldPath}}); err != nil {
+				g.editsLost = true
 				g.out.Warnings = append(g.out.Warnings, err)
 			}
 		}
-		edits := g.before(c, g.edits.ofPath(ch.Path))
+		edits := g.editsBefore(c, g.edits.ofPath(ch.Path))
 		if len(edits) == 0 {
 			continue
 		}
-		lines, err := g.brought(c, ch)
+		lines, err := g.addedLines(c, ch)
 		if err == nil && len(lines.Added) <= maxAdded {
 			out = append(out, slices.DeleteFunc(wroteLines(c, ch, lines, edits), func(w session.Wrote) bool { return w.Session == "" })...)
 		}
@@ -56,8 +56,8 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 	return changes, out
 }
 
-// brought is what a commit brought into a file: of a merge what none of its parents has.
-func (g *collector) brought(c git.Commit, ch git.Change) (history.Lines, error) {
+// addedLines is what a commit brought into a file: of a merge what none of its parents has.
+func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, error) {
 	out, err := history.CompareBlobs(g.Repo, ch.Before, ch.OID)
 	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
 		if err != nil {
@@ -79,32 +79,32 @@ func (g *collector) brought(c git.Commit, ch git.Change) (history.Lines, error) 
 	return out, err
 }
 
-// before are the edits that were made before a commit, each once: those that a fork copied are its origin's, and those that were scrubbed
+// editsBefore are the edits that were made before a commit, each once: those that a fork copied are its origin's, and those that were scrubbed
 // nobody's. A record of these would bring back the path.
-func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
+func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}
 	for _, e := range all {
 		if !e.At.Before(end) || e.At.IsZero() { // nobody knows when: no record can say it
 			continue
 		}
-		key := printOf(e)
+		key := editKey(e)
 		if i, again := at[key]; !again {
 			at[key], out = len(out), append(out, e)
-		} else if g.forked(out[i].Session, e.Session) {
+		} else if g.isForkOf(out[i].Session, e.Session) {
 			out[i] = e
 		}
 	}
 	for i := range out {
-		if g.scrubbed(out[i]) {
+		if g.isScrubbed(out[i]) {
 			out[i].Session = ""
 		}
 	}
 	return out
 }
 
-// scrubbed reports whether an edit is of what its session, or one that this is a fork of, said before it was scrubbed.
-func (g *collector) scrubbed(e attribution.Edit) bool {
+// isScrubbed reports whether an edit is of what its session, or one that this is a fork of, said before it was scrubbed.
+func (g *collector) isScrubbed(e attribution.Edit) bool {
 	id := e.Session
 	for range maxNames {
 		if k := g.st.sessionByID(id); k != nil && k.wasScrubbedAt(e.At) {
@@ -117,8 +117,8 @@ func (g *collector) scrubbed(e attribution.Edit) bool {
 	return false
 }
 
-// printOf is what an edit did, and when.
-func printOf(e attribution.Edit) string {
+// editKey is what an edit did, and when.
+func editKey(e attribution.Edit) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(e.At.UnixMilli()))
 	for _, l := range e.Lines {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(l.Print)), l.Kind)
@@ -126,8 +126,8 @@ func printOf(e attribution.Edit) string {
 	return string(b)
 }
 
-// forked reports whether a session is a fork of another one.
-func (g *collector) forked(id, origin string) bool {
+// isForkOf reports whether a session is a fork of another one.
+func (g *collector) isForkOf(id, origin string) bool {
 	for range maxNames {
 		if id = g.originOf(id); id == "" || id == origin {
 			break
@@ -148,7 +148,7 @@ func (g *collector) originOf(id string) string {
 }
 
 func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit) (out []session.Wrote) {
-	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Gone: attribution.Prints(lines.Gone)}
+	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Removed: attribution.Prints(lines.Gone)}
 	for _, i := range lines.Added {
 		f.Added[i] = true
 	}
@@ -158,7 +158,7 @@ func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attrib
 		}
 		out = append(out, session.Wrote{
 			GitSHA: string(c.OID), Blob: string(ch.OID), Session: w.Session, Path: ch.Path,
-			Lines: session.RangesOf(w.Lines), Gone: w.Gone, TS: w.At.UTC(),
+			Lines: session.RangesOf(w.Lines), Gone: w.Removed, TS: w.At.UTC(),
 		})
 	}
 	return out
@@ -186,9 +186,9 @@ type scope struct {
 	most       int  // at how many, the newest; 0: all
 }
 
-// arrived are the commits that were not looked at yet, and those in which an edit may be that was not known when they
+// commitsToCompare are the commits that were not looked at yet, and those in which an edit may be that was not known when they
 // were; the newest first. Older ones than the first session hold nothing of any.
-func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) {
+func (g *collector) commitsToCompare(ctx context.Context, l scope) ([]git.Commit, error) {
 	head, err := g.Repo.Head()
 	tips := []git.OID{head.OID}
 	if l.everywhere {
@@ -208,14 +208,14 @@ func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) 
 	if all || l.everywhere {
 		g.examined = examinedTips(g.st.Examined, tips, out, l.everywhere)
 	}
-	if !l.again && !g.news.IsZero() {
+	if !l.again && !g.newEditsSince.IsZero() {
 		most := lookedAt
 		if l.everywhere {
 			most = l.most
 		} else {
 			tips = g.Repo.Heads()
 		}
-		late, _, err := g.commitsSince(ctx, tips, nil, g.news.Truncate(time.Second), most)
+		late, _, err := g.commitsSince(ctx, tips, nil, g.newEditsSince.Truncate(time.Second), most)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,6 @@
-// Package choose has a person choose one of several things on a terminal: a list that follows what is typed, with the thing that is marked beside it.
+// Package choose lets a person choose one of several items on a terminal: a list that follows what is typed, with a preview of the selected item beside it.
 //
-// In: a terminal and two functions, one at a time called. Out: what was chosen, and what to do with it. It takes the whole screen while it runs,
+// In: a terminal and two functions, called one at a time. Out: the chosen item, and what to do with it. It takes the whole screen while it runs,
 // and leaves nothing there.
 package choose
 
@@ -14,20 +14,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Item is a thing. Its texts have no control characters.
+// Item is one line of the list. Its texts have no control characters.
 type Item struct {
 	ID, Title string
 	About     string // a second line
 	Link      string // what "y" copies
 }
 
-// Source is where things come from.
+// Source finds items.
 type Source struct {
 	Find    func(question string) ([]Item, error) // the best first
 	Preview func(id string) (string, error)       // a text of several lines
 }
 
-// Act is what to do with a thing.
+// Act is what to do with an item.
 type Act int
 
 // Acts.
@@ -47,23 +47,23 @@ func Run(ctx context.Context, in, out *os.File, env []string, from Source, quest
 	if err = errors.Join(err, m.failed); err != nil || m.act == Nothing {
 		return Nothing, Item{}, err
 	}
-	return m.act, m.items[m.at], nil
+	return m.act, m.items[m.selected], nil
 }
 
 type model struct {
-	from          Source
-	question      string // as it is typed
-	typing        bool   // letters go into the question; else they are keys
-	busy          bool   // Find or Preview is under way
-	asked         string // the question that was last answered, if any was
-	answered      bool
-	items         []Item
-	at, top       int // of items: the marked one, and the first that is shown
-	previews      map[string]string
-	note          string
-	width, height int
-	act           Act
-	failed        error
+	from             Source
+	question         string // as it is typed
+	typing           bool   // letters go into the question; else they are keys
+	busy             bool   // Find or Preview is under way
+	answeredQuestion string // the question that was last answered, if any was
+	answered         bool
+	items            []Item
+	selected, top    int // of items: the marked one, and the first that is shown
+	previews         map[string]string
+	note             string
+	width, height    int
+	act              Act
+	failed           error
 }
 
 type found struct {
@@ -85,17 +85,17 @@ func (m *model) next() tea.Cmd {
 	if m.busy {
 		return nil
 	}
-	if question := m.question; !m.answered || m.asked != question {
+	if question := m.question; !m.answered || m.answeredQuestion != question {
 		m.busy = true
 		return func() tea.Msg {
 			items, err := m.from.Find(question)
 			return found{question, items, err}
 		}
 	}
-	if m.at >= len(m.items) {
+	if m.selected >= len(m.items) {
 		return nil
 	}
-	id := m.items[m.at].ID
+	id := m.items[m.selected].ID
 	if _, ok := m.previews[id]; ok {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case found:
-		m.busy, m.asked, m.answered = false, msg.question, true
-		if m.items, m.at, m.top, m.note = msg.items, 0, 0, ""; msg.err != nil {
+		m.busy, m.answeredQuestion, m.answered = false, msg.question, true
+		if m.items, m.selected, m.top, m.note = msg.items, 0, 0, ""; msg.err != nil {
 			m.note = msg.err.Error()
 		}
 	case previewed:
@@ -130,7 +130,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.next()
 }
 
-// key does what a key says; done where nothing else is to be asked.
+// key handles a key; done means that Update need not ask the source for more.
 func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	m.note = ""
 	name := k.String()
@@ -167,16 +167,16 @@ func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case "r", "ctrl+r":
 		return m.choose(Resume)
 	case "y", "ctrl+y":
-		if m.at < len(m.items) {
-			m.note = "copied " + m.items[m.at].Link
-			return tea.Batch(tea.SetClipboard(m.items[m.at].Link), m.next()), true
+		if m.selected < len(m.items) {
+			m.note = "copied " + m.items[m.selected].Link
+			return tea.Batch(tea.SetClipboard(m.items[m.selected].Link), m.next()), true
 		}
 	}
 	return nil, false
 }
 
 func (m *model) choose(act Act) (tea.Cmd, bool) {
-	if m.at >= len(m.items) {
+	if m.selected >= len(m.items) {
 		return nil, false
 	}
 	m.act = act
@@ -184,11 +184,11 @@ func (m *model) choose(act Act) (tea.Cmd, bool) {
 }
 
 func (m *model) move(by int) {
-	m.at = max(0, min(m.at+by, len(m.items)-1))
-	m.top = max(min(m.top, m.at), m.at-m.rows()+1)
+	m.selected = max(0, min(m.selected+by, len(m.items)-1))
+	m.top = max(min(m.top, m.selected), m.selected-m.rows()+1)
 }
 
-// rows are how many things are shown at once, of two lines each, between the question and the keys.
+// rows is how many items, of two lines each, are shown at once between the question and the help for the keys.
 func (m *model) rows() int { return max((m.height-2)/2, 1) }
 
 // View implements tea.Model.
@@ -200,7 +200,7 @@ func (m *model) View() tea.View {
 
 const (
 	dim, reverse, normal = "\x1b[2m", "\x1b[7m", "\x1b[m"
-	besides              = 70 // columns from which on there is room for a preview
+	previewMinWidth      = 70 // columns from which on there is room for a preview
 )
 
 func (m *model) screen() string {
@@ -208,7 +208,7 @@ func (m *model) screen() string {
 		return ""
 	}
 	left := m.width
-	if m.width >= besides {
+	if m.width >= previewMinWidth {
 		left = m.width * 2 / 5
 	}
 	cursor := ""
@@ -237,7 +237,7 @@ func (m *model) screen() string {
 	return strings.Join(append(lines, dim+ansi.Truncate(keys, m.width, "…")+normal), "\n")
 }
 
-// line is one of the two of a thing.
+// line is the first or the second line of item n.
 func (m *model) line(n int, second bool, width int) string {
 	switch {
 	case n >= len(m.items) && n == 0 && m.answered && !second:
@@ -246,18 +246,18 @@ func (m *model) line(n int, second bool, width int) string {
 		return ""
 	case second:
 		return dim + ansi.Truncate("  "+m.items[n].About, width, "…") + normal
-	case n == m.at:
+	case n == m.selected:
 		return reverse + ansi.Truncate("▸ "+m.items[n].Title, width, "…") + normal
 	}
 	return ansi.Truncate("  "+m.items[n].Title, width, "…")
 }
 
-// preview is the text of the marked thing, folded.
+// preview is the preview of the selected item, folded.
 func (m *model) preview(width, height int) []string {
-	if m.at >= len(m.items) || width < 10 {
+	if m.selected >= len(m.items) || width < 10 {
 		return nil
 	}
-	text := ansi.Wrap(m.previews[m.items[m.at].ID], width, "")
+	text := ansi.Wrap(m.previews[m.items[m.selected].ID], width, "")
 	lines := strings.Split(text, "\n")
 	return lines[:min(len(lines), max(height, 0))]
 }

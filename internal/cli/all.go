@@ -31,17 +31,17 @@ func (app *App) inEach(ctx context.Context, doing string, repos []string, do fun
 		did, err := do(ctx, app.within(repo, &heard))
 		shown.clear()
 		for line := range strings.Lines(heard.String()) {
-			rest, first := strings.CutPrefix(line, said)
+			rest, first := strings.CutPrefix(line, stderrPrefix)
 			if first {
-				rest = said + repo + ": " + rest
+				rest = stderrPrefix + repo + ": " + rest
 			}
 			fmt.Fprint(app.Stderr, rest)
 		}
 		if err != nil {
 			failed++
-			app.say(fmt.Sprintf("%s: failed: %s", repo, explain(err)))
+			app.notify(fmt.Sprintf("%s: failed: %s", repo, explain(err)))
 		} else {
-			app.tell("%s: %s", repo, did)
+			app.printDone("%s: %s", repo, did)
 		}
 		shown.step(i+1, len(repos))
 	}
@@ -54,11 +54,11 @@ func (app *App) inEach(ctx context.Context, doing string, repos []string, do fun
 // within is the program as it would run in a repository, where nobody watches. What it says is heard.
 func (app *App) within(repo string, heard *bytes.Buffer) *App {
 	in := *app
-	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.ofMany = repo, false, new(bytes.Buffer), heard, true
+	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.oneOfMany = repo, false, new(bytes.Buffer), heard, true
 	in.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_DIR=") || strings.HasPrefix(v, "GIT_WORK_TREE=") || strings.HasPrefix(v, "GIT_INDEX_FILE=") || strings.HasPrefix(v, "GIT_PREFIX=")
 	})
-	in.Warn = func(err error) { in.say(told(err)) }
+	in.Warn = func(err error) { in.notify(explainWarning(err)) }
 	return &in
 }
 
@@ -173,13 +173,13 @@ func (c *initOptions) runAll(ctx context.Context, app *App) error {
 		switch {
 		case t.err != nil:
 			unread++
-			app.say(fmt.Sprintf("%s: not looked at: %s", t.dir, explain(t.err)))
+			app.notify(fmt.Sprintf("%s: not looked at: %s", t.dir, explain(t.err)))
 		case t.skip != "":
-			app.tell("%s: left out: %s", t.dir, t.skip)
+			app.printDone("%s: left out: %s", t.dir, t.skip)
 		case c.dryRun && t.ready:
-			app.tell("%s: is set up", t.dir)
+			app.printDone("%s: is set up", t.dir)
 		case c.dryRun:
-			app.tell("%s: would be set up", t.dir)
+			app.printDone("%s: would be set up", t.dir)
 		default:
 			repos = append(repos, t.dir)
 		}
@@ -226,11 +226,11 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 	})
 	removed, kept := app.Machine().RemoveTemplate(ctx, app.Env, app.Home)
 	if removed {
-		app.tell("removed: the template for new repositories")
+		app.printDone("removed: the template for new repositories")
 	}
 	gone, missing := app.Machine().ForgetMissing(ctx)
 	for _, repo := range gone {
-		app.tell("%s: is not there any more, and not on the list", repo)
+		app.printDone("%s: is not there any more, and not on the list", repo)
 	}
 	return errors.Join(err, kept, missing)
 }
@@ -244,6 +244,6 @@ func (app *App) installTemplate(ctx context.Context) error {
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
-	app.tell(`new clones come set up, by git's init.templateDir; "git rekal clean --all" undoes it`)
+	app.printDone(`new clones come set up, by git's init.templateDir; "git rekal clean --all" undoes it`)
 	return nil
 }

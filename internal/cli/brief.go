@@ -50,7 +50,7 @@ stdin, prints an answer or nothing within 200 ms, and always exits with 0.`,
 	fs.BoolVar(&c.json, "json", false, "JSON, also on a terminal")
 	fs.BoolVar(&c.text, "text", false, "text as for agents, also into a pipe or a file")
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *briefOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -79,7 +79,7 @@ func (c *briefOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return w.Gone(err)
 	}
-	if (shape{json: c.json, text: c.text}).reads(app) {
+	if (outputFlags{json: c.json, text: c.text}).reads(app) {
 		_, err = io.WriteString(app.Stdout, text)
 		return err
 	}

@@ -35,7 +35,7 @@ Before "git rekal init" it shows what init would import.`,
 	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing; show what would be stored and redacted")
 	fs.BoolVar(&c.show, "show", false, "with --dry-run: print what would be redacted, on a terminal only")
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *checkpointOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -70,7 +70,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaManual); err != nil {
 		return err
 	}
-	// Unlike those who read, it waits for others that are at work: what it captured is found afterwards.
+	// Unlike a read, this waits for other processes that index, so that a search finds the captured sessions at once.
 	err = app.indexing(false, func(progress func(done, total int)) error { return w.KeepUp(ctx, progress) })
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 	return app.embed(ctx, w, author.Config, workspace.Embedding{Enough: enough, Patience: checkpointTime})
 }
 
-// What --show is refused for.
+// Why --show is refused.
 var (
 	errShowJSON  = errors.New("--show goes without --json: JSON never holds a secret")
 	errShowWhere = errors.New("--show prints secrets, so stdout must be a terminal in front of a person: nothing was done")
@@ -88,14 +88,14 @@ var (
 
 // mayShow returns why no secret may be printed, where one is asked for.
 func (app *App) mayShow(asked bool) error {
-	if asked && !app.watched(shape{}) {
+	if asked && !app.seenByPerson(outputFlags{}) {
 		return errShowWhere
 	}
 	return nil
 }
 
-// checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for
-// it.
+// checkpointTime is how long a checkpoint asks an embedding server for vectors: its caller may wait
+// for it.
 const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.
@@ -123,44 +123,44 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if err != nil {
 		return err
 	}
-	app.report(out)
+	app.tellCaptured(out)
 	if out.Tip != "" {
-		app.tell("checkpoint %s: %s", result.Short(string(out.Tip)), counted(out))
+		app.printDone("checkpoint %s: %s", result.Short(string(out.Tip)), captureCounts(out))
 	}
 	if via == session.ViaManual {
-		app.acted("captured what is new", "checkpoint")
+		app.hintIfSearchMeant("captured what is new", "checkpoint")
 	}
 	return nil
 }
 
-// report tells the user what a capture could not read, and what it took out.
-func (app *App) report(out capture.Outcome) {
+// tellCaptured tells the user what a capture could not read, and what it took out.
+func (app *App) tellCaptured(out capture.Outcome) {
 	for _, w := range out.Warnings {
 		app.Warn(w)
 	}
-	app.skipped(out)
-	app.redacted(total(out.Redacted))
+	app.tellSkipped(out)
+	app.tellRedacted(total(out.Redacted))
 }
 
-// redacted tells the user that something was taken out.
-func (app *App) redacted(secrets int) {
+// tellRedacted tells the user that something was taken out.
+func (app *App) tellRedacted(secrets int) {
 	if secrets > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
+		app.notify(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
 	}
 }
 
-// skipped tells the user which lines are not captured.
-func (app *App) skipped(out capture.Outcome) {
+// tellSkipped tells the user which lines are not captured.
+func (app *App) tellSkipped(out capture.Outcome) {
 	if out.Skipped > 0 {
 		where := out.SkippedIn[0]
 		if more := len(out.SkippedIn) - 1; more > 0 {
 			where = fmt.Sprintf("%s and %d more", where, more)
 		}
-		app.say(fmt.Sprintf("skipped %s that can't be read, in %s", session.Count(out.Skipped, "line"), where))
+		app.notify(fmt.Sprintf("skipped %s that can't be read, in %s", session.Count(out.Skipped, "line"), where))
 	}
 }
 
-func counted(out capture.Outcome) string {
+func captureCounts(out capture.Outcome) string {
 	return fmt.Sprintf("%s, %s, %s", session.Count(out.Sessions, "session"), session.Count(out.Turns, "turn"), session.Count(out.ToolCalls, "tool call"))
 }
 

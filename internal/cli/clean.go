@@ -48,7 +48,7 @@ These stay:
 	fs.BoolVar(&c.ledger, "ledger", false, "also remove the ledger branches; captured sessions that no remote has are lost")
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
 	fs.BoolVar(&c.all, "all", false, "clean every repository that was set up on this machine")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *cleanOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -88,7 +88,7 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 		return err
 	}
 	for _, line := range report.Done {
-		app.tell("removed: %s", line)
+		app.printDone("removed: %s", line)
 	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
@@ -96,19 +96,19 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	// Whoever sets the repository up again agrees again to share.
 	remote, err := w.Unshare(ctx)
 	if remote != "" {
-		app.tell("removed: rekal.remote (was %s)", remote)
+		app.printDone("removed: rekal.remote (was %s)", remote)
 	}
 	if err != nil {
 		return err
 	}
-	if len(report.Done) > 0 && !c.ledger && !app.ofMany { // who says --ledger means it
+	if len(report.Done) > 0 && !c.ledger && !app.oneOfMany { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
 	}
 	if err := c.outputs(ctx, app, w); err != nil {
 		return err
 	}
 	if file := w.RememberedFile(); file != "" { // also where the ledger goes: its transcripts may be captured again
-		app.tell("left: fingerprints of what was taken out, in %s (remove the file to forget them)", file)
+		app.printDone("left: fingerprints of what was taken out, in %s (remove the file to forget them)", file)
 	}
 	if err := c.ledgers(ctx, app, w); err != nil || !c.ledger {
 		return err
@@ -128,13 +128,13 @@ func (c *cleanOptions) outputs(ctx context.Context, app *App, w *workspace.Works
 	case !c.records && (err != nil || n == 0): // what can't be read can be removed
 		return err
 	case !c.records:
-		app.tell(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.Count(n, "record"))
+		app.printDone(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.Count(n, "record"))
 		return nil
 	}
 	if err := curate.RemoveRecords(w); err != nil {
 		return err
 	}
-	app.tell("removed: %s of what commands printed", session.Count(n, "record"))
+	app.printDone("removed: %s of what commands printed", session.Count(n, "record"))
 	return nil
 }
 
@@ -145,11 +145,11 @@ func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Works
 	}
 	for _, h := range heads {
 		if c.shared {
-			app.tell("left: the ledger %s", shortRef(h.Ref))
+			app.printDone("left: the ledger %s", shortRef(h.Ref))
 			continue
 		}
 		if !c.ledger {
-			app.tell(`left: the ledger %s ("git rekal clean --ledger" removes it)`, shortRef(h.Ref))
+			app.printDone(`left: the ledger %s ("git rekal clean --ledger" removes it)`, shortRef(h.Ref))
 			continue
 		}
 		remove := w.Repo.DeleteRef
@@ -159,7 +159,7 @@ func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Works
 		if err := remove(ctx, h.Ref); err != nil {
 			return err
 		}
-		app.tell("removed: the ledger %s (was %s)", shortRef(h.Ref), h.OID)
+		app.printDone("removed: the ledger %s (was %s)", shortRef(h.Ref), h.OID)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Works
 func (c *cleanOptions) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
-		app.tell(`removed: %s; "git rekal init" captures what it kept out`, key)
+		app.printDone(`removed: %s; "git rekal init" captures what it kept out`, key)
 	}
 	return err
 }

@@ -35,10 +35,10 @@ type App struct {
 	Terminal bool // whether Stderr is one: only then progress is shown
 	Ends     bool // the process ends behind the command
 
-	ofMany bool // the command runs in one repository after the other: what goes for all is told once
+	oneOfMany bool // the command runs in one repository after the other: what goes for all is told once
 
-	root   *cobra.Command
-	helped error // what went wrong as help was printed
+	root    *cobra.Command
+	helpErr error // what went wrong as help was printed
 }
 
 // options are what the flags and arguments of a command say: validate refuses what can't be run, run does it.
@@ -47,8 +47,8 @@ type options interface {
 	run(ctx context.Context, app *App) error
 }
 
-// runs has a command run with its options.
-func (app *App) runs(cmd *cobra.Command, o options) *cobra.Command {
+// withOptions makes a command validate and run its options.
+func (app *App) withOptions(cmd *cobra.Command, o options) *cobra.Command {
 	fs := cmd.Flags()
 	fs.BoolP("help", "h", false, "explain the command")
 	fs.Lookup("help").Hidden = true
@@ -90,7 +90,7 @@ COMMANDS
 	root.SetHelpCommand(help)
 	root.SetOut(app.Stdout)
 	root.SetErr(io.Discard)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { app.helped = app.help(app.asksAbout(cmd, args)) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { app.helpErr = app.help(app.asksAbout(cmd, args)) })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		usage := &usageError{err: plainFlag(err), command: cmd.Name()}
 		if cmd.Name() == recallName {
@@ -103,16 +103,16 @@ COMMANDS
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
 func Main(ctx context.Context, app *App, args []string) int {
-	app.Warn = func(err error) { app.say(told(err)) }
+	app.Warn = func(err error) { app.notify(explainWarning(err)) }
 	app.addCommands(args)
-	err := errors.Join(app.root.ExecuteContext(ctx), app.helped)
+	err := errors.Join(app.root.ExecuteContext(ctx), app.helpErr)
 	if err == nil {
 		return exitOK
 	}
 	if ran := exitError(0); errors.As(err, &ran) {
 		return int(ran)
 	}
-	app.say(explain(err))
+	app.notify(explain(err))
 	if len(args) > 0 && args[0] == hookName {
 		return exitOK // whatever a hook is called with, git goes on
 	}
@@ -150,9 +150,9 @@ func (app *App) command(name string) *cobra.Command {
 	return nil
 }
 
-// open is what every command that shares goes through: a repository that is set up, and its
-// user. Close the workspace.
-func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
+// openShared opens a repository that is set up, with its user, for a command that shares ledgers. Close
+// the workspace.
+func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, workspace.Author{}, err
@@ -168,9 +168,9 @@ func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Autho
 	return w, author, nil
 }
 
-// asks is what every command that reads goes through: it opens the repository, and the index as of what a text names, or for "" as it is now,
-// or was at the commit of a ledger that is checked out.
-func (app *App) asks(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
+// withMoment opens the repository and its index for a command that reads: as of the checkpoint that a text names or, for "", of the commit of a
+// ledger that is checked out, else of now.
+func (app *App) withMoment(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -189,25 +189,25 @@ func (app *App) asks(ctx context.Context, checkpoint string, use func(*workspace
 // notice tells that an answer is as of a moment that nobody named.
 func (app *App) notice(at *ask.Moment) {
 	if at.Notice != "" {
-		app.say(at.Notice)
+		app.notify(at.Notice)
 	}
 }
 
-// said is before each line on stderr.
-const said = "git-rekal: "
+// stderrPrefix begins each line on stderr.
+const stderrPrefix = "git-rekal: "
 
-// tell prints a line of what a command did.
-func (app *App) tell(format string, a ...any) {
+// printDone prints on stdout a line that says what a command did.
+func (app *App) printDone(format string, a ...any) {
 	columns := 0
-	if app.watched(shape{}) {
-		columns = app.given(shape{}).Screen().Width
+	if app.seenByPerson(outputFlags{}) {
+		columns = app.given(outputFlags{}).Screen().Width
 	}
 	fmt.Fprint(app.Stdout, text.Message(columns, "", "    ", printable(fmt.Sprintf(format, a...))))
 }
 
-// say prints one line for the user.
-func (app *App) say(line string) {
-	fmt.Fprint(app.Stderr, text.Message(app.columns(), said, said, printable(line)))
+// notify prints one line for the user on stderr.
+func (app *App) notify(line string) {
+	fmt.Fprint(app.Stderr, text.Message(app.columns(), stderrPrefix, stderrPrefix, printable(line)))
 }
 
 // columns is how wide the terminal is on which the user is told something; 0 for no terminal.
@@ -223,7 +223,7 @@ func (app *App) at(t time.Time) string { return t.In(app.Now().Location()).Forma
 
 // hint prints what the user may do about something; a hint may have several lines.
 func (app *App) hint(hint string) {
-	prefix := said + "hint: "
+	prefix := stderrPrefix + "hint: "
 	for line := range strings.SplitSeq(hint, "\n") {
 		fmt.Fprint(app.Stderr, text.Message(app.columns(), prefix, prefix, printable(line)))
 		prefix = ""

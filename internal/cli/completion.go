@@ -25,7 +25,7 @@ type completionOptions struct{ shell string }
 
 // newCompletionCmd prints what a shell completes with: `git rekal completion bash`.
 func newCompletionCmd(app *App) *cobra.Command {
-	return app.runs(&cobra.Command{
+	return app.withOptions(&cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "complete in your shell",
 		Long: `
 Prints the completion script of a shell: for commands, flags, IDs with titles, and revisions. Packages and "make install" install it. It
@@ -288,7 +288,7 @@ func (app *App) revisions(ctx context.Context) []string {
 }
 
 func (app *App) remotes(ctx context.Context) []string {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return nil
 	}

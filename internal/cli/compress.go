@@ -43,7 +43,7 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
 	compressFlags(fs, &c.opt)
 	fs.StringVar(&c.command, "command", "", "the command `LINE` that printed it, for a later recall")
 	fs.IntVar(&c.exit, "exit", 0, "its exit status was `N`")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // compressFlags say what an output is read for.
@@ -96,10 +96,10 @@ func (c *compressOptions) keep(ctx context.Context, app *App, r compress.Result,
 	defer keeper.Close()
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, c.command, c.status), raw.Reader())
 	if err != nil {
-		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
+		app.notify(fmt.Sprintf("compress: nothing was kept: %v", err))
 		return nil
 	}
-	app.redacted(secrets)
+	app.tellRedacted(secrets)
 	fmt.Fprintln(app.Stderr, recordLine(kept, r))
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 type doctorOptions struct {
-	shape
+	outputFlags
 	show, index bool
 }
 
@@ -41,17 +41,17 @@ a secret out of your own ledger. Other authors have to do it in theirs.
 		Annotations: map[string]string{exitStatus: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage."},
 	}
 	fs := cmd.Flags()
-	c.shape.addFlags(fs)
+	c.outputFlags.addFlags(fs)
 	fs.BoolVar(&c.index, "index", false, "check all keys of the tables for SQL, too")
 	fs.BoolVar(&c.show, "show", false, "print what would be redacted, on a terminal only")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *doctorOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if c.show && c.json {
 		return errShowJSON
 	}
-	return cmp.Or(noArgs(args), c.shape.validate())
+	return cmp.Or(noArgs(args), c.outputFlags.validate())
 }
 
 func (c *doctorOptions) run(ctx context.Context, app *App) error {
@@ -78,10 +78,10 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 			return err
 		}
 	}
-	if c.shape.json {
+	if c.outputFlags.json {
 		err = result.Write(app.Stdout, found)
 	} else {
-		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
+		err = app.layPlain(ctx, w, c.outputFlags, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
 	}
 	if err == nil && !found.OK {
 		err = errWrong
@@ -91,7 +91,7 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 
 // keys checks the databases of SQL.
 func (c *doctorOptions) keys(ctx context.Context, app *App, found *result.Doctor) error {
-	return app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
 			d, err := at.SQL(ctx, kind, app.makingTables)
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // embed sees to the vectors that are missing: the model that is built in makes them in the background, an embedding server at once.
 func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config, how workspace.Embedding) error {
-	if app.ofMany { // as many processes at once would be too much; the next commit or sync of each starts one
+	if app.oneOfMany { // as many processes at once would be too much; the next commit or sync of each starts one
 		return nil
 	}
 	if conf.Embed.BuiltIn() {

@@ -63,8 +63,8 @@ var steps = lazy.Expr(`^([a-z]+-[a-z]+: )?(?:config: |git: open |ledger: scrub: 
 // withoutSteps is an error without the names of the packages that it came through.
 func withoutSteps(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
 
-// told is a warning, with what to do where there is something.
-func told(err error) string {
+// explainWarning is a warning, with what to do where there is something.
+func explainWarning(err error) string {
 	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) || errors.Is(err, workspace.ErrTracked) {
 		return explain(err)
 	}

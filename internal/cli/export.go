@@ -66,7 +66,7 @@ ClickHouse and Spark. Private sessions and records stay out.
 	fs.BoolVar(&c.noText, "no-text", false, "with --parquet: no prompts, answers, titles, commands and memories")
 	fs.StringVar(&c.mirrors, "bare-mirrors", "", "with --parquet: all mirrors in `DIR`: see \"git rekal help mirror\"")
 	c.group.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -101,7 +101,7 @@ func (c *exportOptions) run(ctx context.Context, app *App) error {
 	case gitAINotes:
 		return c.notes(ctx, app)
 	}
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
 		if c.mine {
 			who, err := w.Repo.Identity(ctx)
@@ -182,6 +182,6 @@ func (c *exportOptions) files(ctx context.Context, app *App, at *ask.Moment, aut
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	app.tell("wrote %s into %s", session.Count(n, "file"), c.dir)
+	app.printDone("wrote %s into %s", session.Count(n, "file"), c.dir)
 	return nil
 }

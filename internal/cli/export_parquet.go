@@ -46,14 +46,14 @@ func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
 	if c.mirrors != "" || c.group.asked() {
 		left, err = c.tablesOfGroup(ctx, app, out)
 	} else {
-		err = app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
+		err = app.withMoment(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
 	}
 	if err != nil {
 		return err
 	}
 	written, removed, err := out.Finish(ctx)
 	if err == nil {
-		app.tell("wrote %s into %s, removed %d", session.Count(written, "file"), c.parquet, removed)
+		app.printDone("wrote %s into %s, removed %d", session.Count(written, "file"), c.parquet, removed)
 	}
 	return errors.Join(err, left)
 }

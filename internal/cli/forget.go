@@ -36,7 +36,7 @@ The transcript stays where the agent keeps it. Another clone may capture it. So 
 under another ID and the new transcript does not name the old ID.`,
 		ValidArgsFunction: app.completes(takesID),
 	}
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *forgetOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -72,7 +72,7 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 	app.progress("making the caches anew")
 	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	app.tell("forgot %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	app.printDone("forgot %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	(&scrubOptions{}).tell(app, left, ledger.Scrubbed{})
 	return errors.Join(err, undone)
 }

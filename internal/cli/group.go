@@ -82,7 +82,7 @@ func (app *App) inWhich(ctx context.Context, which group.Which, use func(*group.
 	defer members.Close()
 	err = use(members)
 	for _, left := range members.Left {
-		app.say(explain(left))
+		app.notify(explain(left))
 	}
 	return err
 }
@@ -138,13 +138,13 @@ func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
 }
 
 // layGroup is layPlain for what several repositories answered.
-func (app *App) layGroup(ctx context.Context, g *group.Group, s shape, short func(id string) string, l lay) error {
+func (app *App) layGroup(ctx context.Context, g *group.Group, s outputFlags, short func(id string) string, l lay) error {
 	look := text.Look{Color: s.color == "always"}
 	show := func(s string) error {
 		_, err := io.WriteString(app.Stdout, s)
 		return err
 	}
-	if app.watched(s) {
+	if app.seenByPerson(s) {
 		screen, watched := app.look(ctx, g.First(), s)
 		look, show = watched, screen.Print
 	}

@@ -36,7 +36,7 @@ With --to, it starts that agent with the page as its first prompt. AGENT is `,
 	fs := cmd.Flags()
 	fs.Func("to", "start `AGENT` with it", once(&c.to))
 	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -63,7 +63,7 @@ func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
 
 func (c *handoffOptions) run(ctx context.Context, app *App) error {
 	var page, root string
-	err := app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) (err error) {
+	err := app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		root = w.Repo.Layout().WorkTree
 		page, err = at.Handoff(ctx, c.id, c.budget)
 		return err

@@ -17,7 +17,7 @@ type helpOptions struct {
 
 // newHelpCmd explains a command or a topic: `git rekal help why`.
 func newHelpCmd(app *App) *cobra.Command {
-	return app.runs(&cobra.Command{
+	return app.withOptions(&cobra.Command{
 		Use: "help [COMMAND|TOPIC]", Short: "explain a command",
 		Long: `
 Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for searching and filters, "config" for settings, "words" for terms.
@@ -61,7 +61,7 @@ const helpWidth = 80
 
 // help prints the page of a command, or for the program an overview, through the pager on a terminal.
 func (app *App) help(cmd *cobra.Command) error {
-	given, width := app.given(shape{}), helpWidth
+	given, width := app.given(outputFlags{}), helpWidth
 	screen := given.Screen()
 	if given.Shown() {
 		width = screen.Width

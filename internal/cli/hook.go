@@ -36,7 +36,7 @@ an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to
 	fs := cmd.Flags()
 	fs.SetInterspersed(false)
 	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *hookOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -51,10 +51,10 @@ func (c *hookOptions) run(ctx context.Context, app *App) error {
 	if config.Off(app.Env) {
 		return nil
 	}
-	c.call.Stdin, c.call.Skipped = app.Stdin, app.skipped
+	c.call.Stdin, c.call.Skipped = app.Stdin, app.tellSkipped
 	err := guarded(func() error { return c.call.Run(ctx, app.Process) })
 	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) && !errors.Is(err, git.ErrUnsupported) {
-		app.say(fmt.Sprintf("%s: %s", c.call.Name, explain(err)))
+		app.notify(fmt.Sprintf("%s: %s", c.call.Name, explain(err)))
 	}
 	return nil
 }

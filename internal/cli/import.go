@@ -49,7 +49,7 @@ Prints one line of JSON for each source.
 	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
 	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *importOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -70,7 +70,7 @@ func (c *importOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *importOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (c *importOptions) run(ctx context.Context, app *App) error {
 
 // tellImport says in a line what came of a source, and in others what did not.
 func (app *App) tellImport(in curate.Imported) {
-	app.report(in.Outcome)
+	app.tellCaptured(in.Outcome)
 	switch {
 	case in.Sessions > 0:
-		app.say(fmt.Sprintf("%s: imported %s%s", in.Found.Name, counted(in.Outcome), tied(in.Checkpoints)))
+		app.notify(fmt.Sprintf("%s: imported %s%s", in.Found.Name, captureCounts(in.Outcome), tied(in.Checkpoints)))
 	case in.Found.Transcripts > 0:
-		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, session.Count(in.Found.Transcripts, "transcript")))
+		app.notify(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, session.Count(in.Found.Transcripts, "transcript")))
 	default:
-		app.say(in.Found.Name + ": nothing found")
+		app.notify(in.Found.Name + ": nothing found")
 		if in.Found.Name == "entire" {
 			app.hint(`to fetch what only a remote has: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
 		}

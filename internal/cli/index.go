@@ -41,7 +41,7 @@ priority.
 	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -81,7 +81,7 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
 		return w.Gone(err)
 	}
-	app.acted("rebuilt the caches", "index")
+	app.hintIfSearchMeant("rebuilt the caches", "index")
 	return w.Gone(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 

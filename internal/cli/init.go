@@ -80,7 +80,7 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	fs.BoolVar(&c.dryRun, "dry-run", false, "with --all: only say what would be done")
 	fs.StringArrayVar(&c.exclude.paths, "exclude", nil, "with --all: leave out folders whose path, or its end, fits `GLOB`")
 	fs.StringArrayVar(&c.exclude.remotes, "exclude-remote", nil, "with --all: leave out repositories with a remote whose URL fits `GLOB`")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // tell reads --brief: "start", or when else, with commas.
@@ -174,19 +174,19 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	}
 	report, err := w.Install(ctx, layout)
 	for _, line := range append(report.Done, made...) {
-		app.tell("%s", line)
+		app.printDone("%s", line)
 	}
 	// What is wrong with the set-up keeps no session out.
 	if err := cmp.Or(err, c.importSessions(ctx, app, w, author)); err != nil {
 		return err
 	}
-	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 && !app.ofMany {
+	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 && !app.oneOfMany {
 		report.Hints = append(report.Hints, unshared(author))
 	}
 	if len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
-	if first && !app.ofMany { // later it is no news, and doctor tells what is about to go
+	if first && !app.oneOfMany { // later it is no news, and doctor tells what is about to go
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
 	}
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
@@ -240,7 +240,7 @@ func (c *initOptions) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 	for _, remote := range author.Config.Remotes {
 		taken, err := author.Ledger.Adopt(ctx, remote)
 		for _, refused := range taken.Refused {
-			app.say(explain(refused))
+			app.notify(explain(refused))
 		}
 		if err != nil {
 			return done, err
@@ -300,11 +300,11 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	app.report(out)
+	app.tellCaptured(out)
 	if c.imported = out.Sessions; out.Sessions > 0 {
-		app.tell("imported %s%s", counted(out), tied(out.Checkpoints))
+		app.printDone("imported %s%s", captureCounts(out), tied(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
-			app.tell("    %s: %s", agent, session.Count(out.Agents[agent], "session"))
+			app.printDone("    %s: %s", agent, session.Count(out.Agents[agent], "session"))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Elsewhere)) {

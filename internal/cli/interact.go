@@ -24,11 +24,11 @@ var errNoTerminal = errors.New("-i needs a terminal: without it the answer is pr
 func (c *recallOptions) interact(ctx context.Context, app *App) error {
 	in, _ := app.Stdin.(*os.File)
 	out, _ := app.Stdout.(*os.File)
-	if in == nil || out == nil || !run.IsTerminal(in) || !run.IsTerminal(out) || !app.watched(c.shape) {
+	if in == nil || out == nil || !run.IsTerminal(in) || !run.IsTerminal(out) || !app.seenByPerson(c.shape) {
 		return &usageError{err: errNoTerminal, command: recallName}
 	}
 	act, item := choose.Nothing, choose.Item{}
-	err := app.asks(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) (err error) {
+	err := app.withMoment(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		hits, people := map[string]result.Hit{}, w.People(ctx)
 		act, item, err = choose.Run(ctx, in, out, app.Env, choose.Source{
 			Find: func(question string) ([]choose.Item, error) {

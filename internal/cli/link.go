@@ -39,7 +39,7 @@ those of sessions and memories stay.
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -54,7 +54,7 @@ func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *linkOptions) run(ctx context.Context, app *App) error {
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		conf, err := w.Settings()
 		if err != nil {
 			return err

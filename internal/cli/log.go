@@ -19,7 +19,7 @@ type logOptions struct {
 	req     ask.LogRequest
 	oneline bool
 	group   grouping
-	shape   shape
+	shape   outputFlags
 	words   []string // before "--": a revision or range, then paths
 	dashed  bool     // whether "--" was given
 }
@@ -49,7 +49,7 @@ and only these sessions. --json prints one object a line.
 	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *logOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -90,7 +90,7 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 	if c.group.asked() {
 		return c.runGroup(ctx, app)
 	}
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.sort(at); err != nil {
 			return err
 		}
@@ -149,10 +149,10 @@ func (c *logOptions) tellNone(app *App, checkpoints []result.Checkpoint, session
 	switch {
 	case len(checkpoints) > 0:
 	case !c.everything():
-		app.say("no checkpoint matches")
+		app.notify("no checkpoint matches")
 	case sessions > 0:
 		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
-	case app.watched(c.shape):
+	case app.seenByPerson(c.shape):
 		app.hint(nothingYet)
 	}
 }

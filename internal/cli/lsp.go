@@ -23,7 +23,7 @@ taken into account. With {"inlayHints": true} in initializationOptions, the firs
 
 docs/show.md says how to set up Neovim, Helix, Emacs and VS Code.`,
 	}
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *lspOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }

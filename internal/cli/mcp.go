@@ -23,7 +23,7 @@ with the agents used here.
 
 "git config rekal.mcp.write false" lets agents only read: nothing is saved, purged or restored.`,
 	}
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *mcpOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }

@@ -50,7 +50,7 @@ func TestMeter(t *testing.T) {
 				if got := screen(out.String()); got != c.want {
 					t.Errorf("while it is at work: %q, want %q", got, c.want)
 				}
-				app.say("one file is odd")
+				app.notify("one file is odd")
 				time.Sleep(c.waits)
 				synctest.Wait()
 				m.end()

@@ -42,7 +42,7 @@ A group asks all of them: git config --global --add rekal.group.all '/srv/mirror
   git rekal mirror sync
   git rekal export --parquet /srv/lake --bare-mirrors .`,
 	}
-	return app.runs(cmd, &mirrorOptions{})
+	return app.withOptions(cmd, &mirrorOptions{})
 }
 
 func (c *mirrorOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -77,7 +77,7 @@ func (c *mirrorOptions) run(ctx context.Context, app *App) error {
 		})
 		return errors.Join(err, someLeft(g))
 	})
-	app.tell("fetched %s with something new", session.Count(fetched, "ledger"))
+	app.printDone("fetched %s with something new", session.Count(fetched, "ledger"))
 	return err
 }
 
@@ -108,7 +108,7 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	if err = errors.Join(err, os.Mkdir(filepath.Join(dir, ".rekal"), 0o700)); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	app.tell("made %s", strings.TrimSuffix(name, "/"))
+	app.printDone("made %s", strings.TrimSuffix(name, "/"))
 	return nil
 }
 

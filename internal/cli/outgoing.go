@@ -31,8 +31,8 @@ func (app *App) askFirst(ctx context.Context, author workspace.Author, remote st
 		return err
 	}
 	fmt.Fprint(app.Stderr, shown)
-	app.say(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, place(author, remote)))
-	fmt.Fprintf(app.Stderr, "%ssend it? [y/N] ", said)
+	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, place(author, remote)))
+	fmt.Fprintf(app.Stderr, "%ssend it? [y/N] ", stderrPrefix)
 	answer := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(stdin).ReadString('\n') // no answer is no

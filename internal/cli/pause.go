@@ -28,20 +28,20 @@ tells no times, so a Cursor session at work during the pause is captured no furt
 
 "git config --get-all rekal.pause" lists all pauses. Keep them, because a transcript may be read again.`,
 	}
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *pauseOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *pauseOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	err = curate.Pause(ctx, w, author.Config)
 	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
-		app.tell("paused already, since %s", app.at(lasts.Since))
+		app.printDone("paused already, since %s", app.at(lasts.Since))
 		return nil
 	}
 	if err == nil {
@@ -54,7 +54,7 @@ func (c *pauseOptions) run(ctx context.Context, app *App) error {
 func (app *App) paused(c config.Config) bool {
 	err := c.CheckPaused()
 	if err != nil {
-		app.say(explain(err))
+		app.notify(explain(err))
 	}
 	return err != nil
 }

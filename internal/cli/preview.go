@@ -70,7 +70,7 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 		return "nothing new to store\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", counted(p.Outcome), session.Count(p.Files, "file"), size(p.Bytes))
+	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.Count(p.Files, "file"), size(p.Bytes))
 	if p.Links > 0 {
 		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", session.Count(p.Links, "session"))
 	}
@@ -104,7 +104,7 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 	for _, p := range parts {
 		sum.Sessions, sum.Turns, sum.ToolCalls = sum.Sessions+1, sum.Turns+p.Turns, sum.ToolCalls+p.ToolCalls
 	}
-	fmt.Fprintf(b, "\n%s: %s\n", printable(source), counted(sum))
+	fmt.Fprintf(b, "\n%s: %s\n", printable(source), captureCounts(sum))
 	for i, p := range parts {
 		if i == shownSessions {
 			fmt.Fprintf(b, "    and %d more (--json lists all)\n", len(parts)-i)

@@ -39,7 +39,7 @@ SESSION may be the agent's own ID of a session that is not captured yet. --undo 
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.undo, "undo", false, "make them sessions like others again")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *privateOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -66,7 +66,7 @@ func (c *privateOptions) move(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
-	app.tell("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.Count(len(out.Sessions), "session"), session.Count(out.Turns, "turn"))
+	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.Count(len(out.Sessions), "session"), session.Count(out.Turns, "turn"))
 	if out.Sent > 0 {
 		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
 			session.Count(out.Sent, "turn"), strings.Join(c.ids, " ")))

@@ -19,7 +19,7 @@ type markOptions struct {
 
 // newPurgeCmd hides sessions and memories: `git rekal purge 01KAB3F9Q2`.
 func newPurgeCmd(app *App) *cobra.Command {
-	return app.runs(&cobra.Command{
+	return app.withOptions(&cobra.Command{
 		Use: "purge ID…", Short: "hide what is wrong",
 		Long: `
 Hides sessions, memories and records by their IDs. Recall, query --session and log no longer show them, today and as of any past moment.
@@ -36,7 +36,7 @@ A unique prefix of an ID is enough, at least 4 characters.`,
 
 // newRestoreCmd shows them again: `git rekal restore 01KAB3F9Q2`.
 func newRestoreCmd(app *App) *cobra.Command {
-	return app.runs(&cobra.Command{
+	return app.withOptions(&cobra.Command{
 		Use: "restore ID…", Short: "show what was purged",
 		Long: `
 Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
@@ -53,7 +53,7 @@ func (c *markOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *markOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *markOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if len(out.Done) > 0 || len(out.Failed) == 0 {
-		app.tell("%s %d of %d", done, len(out.Done), out.Total())
+		app.printDone("%s %d of %d", done, len(out.Done), out.Total())
 	}
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
@@ -81,7 +81,7 @@ func (app *App) last(failed []error) error {
 		if i == len(failed)-1 {
 			return err
 		}
-		app.say(explain(err))
+		app.notify(explain(err))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ asked.`,
 		ValidArgsFunction: app.completes(takesRemote),
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be sent where: sessions, their first prompts, sizes")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // remoteArg is what push and sync take: nothing, or the name of a remote.
@@ -53,7 +53,7 @@ func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *pushOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 		return err
 	}
 	if sent.Commits > 0 {
-		app.tell("sent to %s: %s of %s", remote, session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.printDone("sent to %s: %s of %s", remote, session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return app.agree(ctx, w, author, remote)
 }
@@ -113,6 +113,6 @@ func (app *App) agree(ctx context.Context, w *workspace.Workspace, author worksp
 // progress says on a terminal what is going on.
 func (app *App) progress(what string) {
 	if app.Terminal {
-		app.say(what + "…")
+		app.notify(what + "…")
 	}
 }

@@ -23,7 +23,7 @@ type queryOptions struct {
 	index  bool
 	limits ask.Limits
 	page   ask.Page
-	shape  shape
+	shape  outputFlags
 }
 
 // newQueryCmd drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
@@ -58,7 +58,7 @@ index.db. The statement reads no files and no network. It stops after --timeout,
 	fs.StringVar(&c.page.Role, "role", "", "only turns of `WHO`: human or assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files and related sessions")
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // idForm is what a whole ID, or a beginning of one that is no word, looks like, or one that an agent gave.
@@ -100,7 +100,7 @@ func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *queryOptions) run(ctx context.Context, app *App) error {
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
 			return c.session(ctx, app, w, at)
 		}

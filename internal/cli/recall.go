@@ -27,7 +27,7 @@ type recallOptions struct {
 	full   bool
 	choose bool
 	group  grouping
-	shape  shape
+	shape  outputFlags
 }
 
 // newRecallCmd answers `git rekal --file '^src/auth/' "JWT expiry"`.
@@ -88,7 +88,7 @@ A date or a code revision also includes what was said by then and imported later
 	fs.BoolVar(&c.req.Verified, "verified", false, "only what a key of its author signed")
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	c.addListFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // addListFlags adds those that say how many results are shown, and how.
@@ -206,7 +206,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	}
 	answer := found.Recall
 	c.tell(app, found)
-	if reads && app.watched(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
+	if reads && app.seenByPerson(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
 		app.hint(nothingYet)
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {

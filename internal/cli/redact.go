@@ -36,7 +36,7 @@ done without --pushed. With it, the remote's branch is replaced, unless somebody
 	fs := cmd.Flags()
 	fs.BoolVar(&c.again, "again", false, "rewrite your own ledger with today's redaction")
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *redactOptions) validate(_ *pflag.FlagSet, args []string) error {

@@ -63,7 +63,7 @@ The setting rekal.chooser names a program that chooses one of the lines on its s
 	fs.BoolVar(&c.print, "print", false, "print the command, and run nothing")
 	fs.BoolVar(&c.worktree, "worktree", false, "in a new worktree, at the commit where the session stood")
 	fs.BoolVar(&c.silent, "no-hint", false, "tell the agent nothing of what changed since")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *resumeOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -81,7 +81,7 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 		}
 	}
 	var command launch.Command
-	err := app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	err := app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		chosen, err := c.choose(ctx, app, w, at)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 
 // endPause ends a pause, where one lasts.
 func (app *App) endPause(ctx context.Context) (ended bool, err error) {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -111,7 +111,7 @@ func (app *App) endPause(ctx context.Context) (ended bool, err error) {
 	}
 	since, was, err := curate.Resume(ctx, w, author)
 	if err == nil && was {
-		app.tell("resumed; what was said since %s stays out", app.at(since))
+		app.printDone("resumed; what was said since %s stays out", app.at(since))
 	}
 	return was, err
 }
@@ -278,7 +278,7 @@ func (c *resumeOptions) command(ctx context.Context, app *App, w *workspace.Work
 	if stood != "" {
 		at += ", at the commit " + result.Short(stood)
 	}
-	app.say(at)
+	app.notify(at)
 	switch {
 	case c.worktree && stood == "":
 		return command, fmt.Errorf("--worktree: session %s is tied to no commit", s.ID)

@@ -53,7 +53,7 @@ Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.
 	fs.SetInterspersed(false) // the command has flags of its own
 	compressFlags(fs, &c.opt)
 	fs.BoolVar(&c.full, "full", false, "print everything, also into a pipe or a file")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *runOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -104,18 +104,18 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 		defer keeper.Close()
 	}
 	if done.Failed != nil {
-		app.say(done.Failed.Error())
+		app.notify(done.Failed.Error())
 		return exitError(done.Status)
 	}
 	if done.Lost != nil {
-		app.say(fmt.Sprintf("run: the command's output could not be written: %v", done.Lost))
+		app.notify(fmt.Sprintf("run: the command's output could not be written: %v", done.Lost))
 	}
 	if unkept != nil {
 		app.unkept(unkept)
 	} else {
 		var r compress.Result
 		if try(func() { r = small.Close() }); broken != nil {
-			app.say("run: nothing was kept: the output could not be read")
+			app.notify("run: nothing was kept: the output could not be read")
 			printAll(app.Stdout, raw, r, live())
 			return exitError(done.Status)
 		}
@@ -128,11 +128,11 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 func (c *runOptions) keep(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
-		app.say(fmt.Sprintf("run: nothing was kept: %v", err))
+		app.notify(fmt.Sprintf("run: nothing was kept: %v", err))
 		printAll(app.Stdout, raw, r, seen)
 		return
 	}
-	app.redacted(secrets)
+	app.tellRedacted(secrets)
 	line := recordLine(kept, r)
 	if seen {
 		fmt.Fprintln(app.Stderr, line)
@@ -186,9 +186,9 @@ func (app *App) unkept(err error) {
 	switch {
 	case errors.Is(err, curate.ErrRecordsOff):
 	case errors.Is(err, git.ErrNotRepository):
-		app.say("nothing was kept: this is no git repository")
+		app.notify("nothing was kept: this is no git repository")
 	default:
-		app.say("nothing was kept: " + explain(err))
+		app.notify("nothing was kept: " + explain(err))
 	}
 }
 

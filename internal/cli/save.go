@@ -43,7 +43,7 @@ The same text under the same title is not stored again. The answer then names th
 	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // validate leaves an empty text to be read from stdin.
@@ -70,7 +70,7 @@ func (c *saveOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *saveOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,9 +94,9 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	app.redacted(secrets)
+	app.tellRedacted(secrets)
 	if c.words != "" {
-		app.acted(fmt.Sprintf(`saved a memory, which "git rekal purge %s" hides`, memory.ID), "save "+c.words)
+		app.hintIfSearchMeant(fmt.Sprintf(`saved a memory, which "git rekal purge %s" hides`, memory.ID), "save "+c.words)
 	}
 	return result.Write(app.Stdout, memory)
 }

@@ -21,20 +21,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// shape says how an answer is printed: `git rekal --text --color=always "JWT expiry"`. Without a flag a terminal gets text, and
+// outputFlags are the flags for how an answer is printed: `git rekal --text --color=always "JWT expiry"`. Without a flag a terminal gets text, and
 // a pipe or a file what scripts and agents read.
-type shape struct {
+type outputFlags struct {
 	json, text bool
 	color      string
 }
 
-func (s *shape) addFlags(fs *pflag.FlagSet) {
+func (s *outputFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.json, "json", false, "JSON, also on a terminal")
 	fs.BoolVar(&s.text, "text", false, "text for people, also into a pipe or a file")
 	colorFlag(fs, &s.color)
 }
 
-func (s *shape) validate() error {
+func (s *outputFlags) validate() error {
 	if s.json && s.text {
 		return errors.New("give either --json or --text, not both")
 	}
@@ -53,7 +53,7 @@ func colorFlag(fs *pflag.FlagSet, color *string) {
 }
 
 // given is what the process was given to print to.
-func (app *App) given(s shape) terminal.Given {
+func (app *App) given(s outputFlags) terminal.Given {
 	env := app.Env
 	if capture.InAgent(app.Getenv) {
 		env = append(slices.Clip(env), "GIT_PAGER=cat")
@@ -61,21 +61,23 @@ func (app *App) given(s shape) terminal.Given {
 	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
 }
 
-// acted tells who may have meant to search for words that are a command what the command did. Scripts mean it.
-func (app *App) acted(what, words string) {
+// hintIfSearchMeant says what a command did, and how to search for its name instead, to a person who may have meant that. Scripts get no hint.
+func (app *App) hintIfSearchMeant(what, words string) {
 	if app.Terminal || capture.InAgent(app.Getenv) {
 		app.hint(fmt.Sprintf(`%s; to search instead: "git rekal -- %s"`, what, words))
 	}
 }
 
-// watched reports whether a person sees stdout. Agents have terminals, too (Codex, Gemini CLI), and read as from a pipe.
-func (app *App) watched(s shape) bool { return app.given(s).Shown() && !capture.InAgent(app.Getenv) }
+// seenByPerson reports whether a person sees stdout. A terminal of an agent (Codex, Gemini CLI) counts as a pipe.
+func (app *App) seenByPerson(s outputFlags) bool {
+	return app.given(s).Shown() && !capture.InAgent(app.Getenv)
+}
 
 // reads reports whether text is printed in place of JSON.
-func (s shape) reads(app *App) bool { return s.text || !s.json && app.watched(s) }
+func (s outputFlags) reads(app *App) bool { return s.text || !s.json && app.seenByPerson(s) }
 
 // names are all IDs, of which a person is shown no more than is needed.
-func (s shape) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
+func (s outputFlags) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
 	if !s.reads(app) {
 		return session.Names{}, nil
 	}
@@ -86,7 +88,7 @@ func (s shape) names(ctx context.Context, app *App, at *ask.Moment) (session.Nam
 type lay func(text.Look) string
 
 // answer prints one: as JSON, or laid out for a person.
-func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay, names session.Names) error {
+func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay, names session.Names) error {
 	if !s.reads(app) {
 		return result.Write(app.Stdout, value)
 	}
@@ -94,14 +96,14 @@ func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, val
 }
 
 // lay prints what is laid out, through the pager on a terminal.
-func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
+func (app *App) lay(ctx context.Context, w *workspace.Workspace, s outputFlags, l lay, names session.Names) error {
 	screen, look := app.look(ctx, w, s)
 	look.Short = names.Short
 	return screen.Print(l(look))
 }
 
 // look is what is printed to, and how.
-func (app *App) look(ctx context.Context, w *workspace.Workspace, s shape) (terminal.Screen, text.Look) {
+func (app *App) look(ctx context.Context, w *workspace.Workspace, s outputFlags) (terminal.Screen, text.Look) {
 	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.given(s)
 	given.Config = conf.Git
@@ -112,8 +114,8 @@ func (app *App) look(ctx context.Context, w *workspace.Workspace, s shape) (term
 }
 
 // layPlain is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.
-func (app *App) layPlain(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
-	if app.watched(s) {
+func (app *App) layPlain(ctx context.Context, w *workspace.Workspace, s outputFlags, l lay, names session.Names) error {
+	if app.seenByPerson(s) {
 		return app.lay(ctx, w, s, l, names)
 	}
 	_, err := io.WriteString(app.Stdout, l(text.Look{Color: s.color == "always", Short: names.Short}))

@@ -65,7 +65,7 @@ the text. So change a secret that was pushed.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *scrubOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -103,7 +103,7 @@ func (c *scrubOptions) run(ctx context.Context, app *App) error {
 
 // rewriting opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
 func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (c *scrubOptions) scrubRecords(ctx context.Context, app *App, w *workspace.
 		return err
 	}
 	if n == 0 {
-		app.tell("nothing of it is left among the records")
+		app.printDone("nothing of it is left among the records")
 	} else {
-		app.tell("scrubbed %s", session.Count(n, "record"))
+		app.printDone("scrubbed %s", session.Count(n, "record"))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *scrubOptions) finish(ctx context.Context, app *App, w *workspace.Worksp
 	app.progress("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	app.tell("%s", said)
+	app.printDone("%s", said)
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
 		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })
@@ -186,7 +186,7 @@ func (c *scrubOptions) replace(ctx context.Context, app *App, author workspace.A
 			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))
 			continue
 		}
-		app.tell("replaced the ledger on %s", remote)
+		app.printDone("replaced the ledger on %s", remote)
 	}
 	return holding, errors.Join(errs...)
 }

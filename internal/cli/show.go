@@ -23,7 +23,7 @@ import (
 type showOptions struct {
 	what                   string
 	raw, stat, prompts, md bool
-	shape                  shape
+	shape                  outputFlags
 }
 
 // newShowCmd tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
@@ -64,7 +64,7 @@ and last 4. The raw output is kept for 7 days, the record for 90.
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: what was asked, the last words, and the commits")
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *showOptions) validate(_ *pflag.FlagSet, args []string) error {
@@ -99,7 +99,7 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
 	app.Public = c.md
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		told, err := at.Story(ctx, c.what)
 		if err != nil {
 			return err

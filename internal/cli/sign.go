@@ -27,7 +27,7 @@ false decides for the ledger alone.
 
 What the signature covers is all that the branch holds: also what somebody else pushed to it. Look first where that may have happened.`,
 	}
-	return app.runs(cmd, &signOptions{})
+	return app.withOptions(cmd, &signOptions{})
 }
 
 func (c *signOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
@@ -54,7 +54,7 @@ func (c *signOptions) run(ctx context.Context, app *App) error {
 		return errors.Join(author.Signer.Err(), errors.New("nothing was signed"))
 	}
 	if err == nil {
-		app.tell("signed %s of %s", session.Count(n, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.printDone("signed %s of %s", session.Count(n, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type statsOptions struct {
 	lines, sessions bool
 	of              string // a path or a range
 	group           grouping
-	shape           shape
+	shape           outputFlags
 }
 
 // newStatsCmd sums up what sessions took: `git rekal stats --by commit --since "2 weeks ago"`.
@@ -65,7 +65,7 @@ file; .rekal/lines keeps the answers.
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` lines; 0 for all")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -93,7 +93,7 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 	if c.group.asked() {
 		return c.runGroup(ctx, app)
 	}
-	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		switch {
 		case c.lines:
 			return c.countLines(ctx, app, w, at)

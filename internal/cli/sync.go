@@ -41,11 +41,11 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 	fs := cmd.Flags()
 	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "only say what would be captured, and sent where: sessions, their first prompts, sizes")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *syncOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
+	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 func (app *App) nameForeign(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
 	foreign, err := w.Foreign(ctx, author)
 	if err == nil && len(foreign) > 0 {
-		app.say(fmt.Sprintf(`your ledger holds %s that your key did not sign; the last is %.12s, %s: "git rekal doctor" lists them`,
+		app.notify(fmt.Sprintf(`your ledger holds %s that your key did not sign; the last is %.12s, %s: "git rekal doctor" lists them`,
 			session.Count(len(foreign), "commit"), foreign[0].OID, printable(foreign[0].String())))
 	}
 	return err
@@ -101,7 +101,7 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	for _, refused := range taken.Refused {
 		over, foreign := (*ledger.BoundsError)(nil), (*ledger.ForeignError)(nil)
 		if own := errors.As(refused, &over) && over.Own || errors.As(refused, &foreign) && foreign.Own; !own { // else push says it, too
-			app.say(explain(refused))
+			app.notify(explain(refused))
 		}
 	}
 	w.Synced(remote)
@@ -113,14 +113,14 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	}
 	if after, err := ledger.Fetched(w.Repo, remote); err == nil && len(taken.Scrubbed) == 0 { // a scrub changes a history rightly
 		for _, setback := range ledger.Setbacks(w.Repo, before, after) {
-			app.say(fmt.Sprintf("%s serves %s: what was seen is kept", remote, printable(setback)))
+			app.notify(fmt.Sprintf("%s serves %s: what was seen is kept", remote, printable(setback)))
 		}
 	}
 	if err := app.follow(ctx, author); err != nil {
 		return err
 	}
 	if taken.Ledgers > 0 {
-		app.tell("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
+		app.printDone("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
 	}
 	if author.Config.Remote == "" && unfetched == nil {
 		app.mirrored(ctx, w, remote)
@@ -131,7 +131,7 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))
 		return nil
 	case unfetched != nil:
-		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
+		app.notify(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
 	}
 	return unsent
 }
@@ -140,7 +140,7 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 func (app *App) follow(ctx context.Context, author workspace.Author) error {
 	ahead, err := author.Ledger.Follow(ctx, app.Now())
 	if err == nil && !ahead.IsZero() {
-		app.tell("the newest commit of your ledger was dated %s: one with today's date follows it now, so that others read it; check the clocks of your machines",
+		app.printDone("the newest commit of your ledger was dated %s: one with today's date follows it now, so that others read it; check the clocks of your machines",
 			ahead.Format(time.DateOnly))
 	}
 	return err
@@ -172,7 +172,7 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 		return nil
 	}
 	for _, d := range scrubbed {
-		app.tell("its author scrubbed something, which is gone here, too: %s", shortRef(d.Ref))
+		app.printDone("its author scrubbed something, which is gone here, too: %s", shortRef(d.Ref))
 		if d.Own {
 			app.hint(d.Rescue())
 		}

@@ -26,7 +26,7 @@ Shows the version of git-rekal, of its libraries, and of the ledger format that 
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *versionOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }

@@ -50,7 +50,7 @@ To read one commit or session in the terminal, use "git rekal show".
 	fs.BoolVar(&c.noOpen, "no-open", false, "open no browser")
 	fs.StringVar(&c.export, "export", "", "write the pages into the empty or new folder `DIR`")
 	c.group.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -130,7 +130,7 @@ func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Work
 	if err != nil {
 		return nil, nil, err
 	}
-	site.Several(c.group.which(app))
+	site.SearchGroup(c.group.which(app))
 	return w, site, nil
 }
 

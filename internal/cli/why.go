@@ -20,7 +20,7 @@ import (
 type whyOptions struct {
 	req   ask.WhyRequest
 	lines string // "10,20" as in "git blame -L 10,20"
-	shape shape
+	shape outputFlags
 }
 
 // newWhyCmd tells where lines come from: `git rekal why src/jwt.go:40,52`.
@@ -50,7 +50,7 @@ Several words that are no path are a question: "git rekal why is the token refre
 	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
-	return app.runs(cmd, c)
+	return app.withOptions(cmd, c)
 }
 
 // asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or lines of one.
@@ -88,7 +88,7 @@ func (c *whyOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *whyOptions) run(ctx context.Context, app *App) error {
-	return app.asks(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) error {
 		answer, err := at.Why(ctx, c.req)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ func (s *squash) matchLines() error {
 	brought := map[string]lineSet{}
 	read := 0
 	for _, k := range s.candidates {
-		if k.Matched || !k.Here || !k.Most() || read == maxRead {
+		if k.Matched || !k.Here || !k.MostlyTaken() || read == maxRead {
 			continue
 		}
 		c := k.here[len(k.here)-1]

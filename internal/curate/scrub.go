@@ -70,7 +70,7 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	sessions, err := c.Again(ctx)
+	sessions, err := c.Reredact(ctx)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}

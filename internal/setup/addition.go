@@ -29,12 +29,12 @@ type addition struct {
 // section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every other byte stays.
 // Install notes the piece, so that Remove takes out the same bytes. Where somebody has written them anew since, cut finds what they say.
 type section interface {
-	// missing is what is to be put into a text; nil if it is there already. An empty text may be a file that is not there.
-	missing(text []byte) (*piece, error)
-	// cut takes the section out of a text, however it is written; gone is false where it is not there, or was edited.
-	cut(text []byte) (rest []byte, gone bool)
-	// has reports whether a text has something by our name, and what is wrong with that; "" where it does what ours does.
-	has(text []byte) (is bool, wrong string)
+	// pieceToAdd is the text to add to a file, given its text; nil if it is there already. An empty text may be a file that is not there.
+	pieceToAdd(text []byte) (*piece, error)
+	// remove removes the section from a text, however it is written; gone is false if it is not there, or was edited.
+	remove(text []byte) (rest []byte, gone bool)
+	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours does.
+	find(text []byte) (is bool, wrong string)
 }
 
 // piece is a text that Install puts into a file, and the offset where it does so.
@@ -114,7 +114,7 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 func (a addition) addTo(text []byte) (more []byte, pieces []piece, err error) {
 	more = text
 	for _, s := range a.sections {
-		p, err := s.missing(more)
+		p, err := s.pieceToAdd(more)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +128,7 @@ func (a addition) addTo(text []byte) (more []byte, pieces []piece, err error) {
 
 func (a addition) has(text []byte) (is bool, wrong string) {
 	for _, s := range a.sections {
-		if is, wrong = s.has(text); is {
+		if is, wrong = s.find(text); is {
 			break
 		}
 	}
@@ -155,7 +155,7 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	}
 	for _, a := range all {
 		for _, s := range a.sections {
-			rest, _ = s.cut(rest)
+			rest, _ = s.remove(rest)
 		}
 	}
 	switch {
@@ -202,7 +202,7 @@ func (p piece) cutAt(at int, text []byte, all []addition) (rest []byte, ok bool)
 	rest = slices.Concat(text[:at], text[at+len(p.Text):])
 	for _, a := range all {
 		for _, s := range a.sections {
-			if again, err := s.missing(rest); err == nil && again != nil && *again == (piece{at, p.Text}) {
+			if again, err := s.pieceToAdd(rest); err == nil && again != nil && *again == (piece{at, p.Text}) {
 				return rest, true
 			}
 		}

@@ -46,7 +46,7 @@ func FuzzAddition(f *testing.F) {
 			}
 			for _, s := range a.sections {
 				var gone bool
-				if more, gone = s.cut(more); !gone {
+				if more, gone = s.remove(more); !gone {
 					t.Fatalf("%s: nothing of ours in %q", a.path, more)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// codexServer is our server in Codex's configuration, in TOML: a table behind all others.
+// codexServer is the section for our MCP server in Codex's configuration, which is TOML: a table at the end of the file.
 type codexServer struct{}
 
 const (
@@ -17,8 +17,8 @@ const (
 	codexTable  = "[" + codexTables + "." + serverName + "]\ncommand = \"git-rekal\"\nargs = [\"mcp\"]\n"
 )
 
-// parse gives the servers of a text, by their names.
-func (codexServer) parse(text []byte) (servers map[string]any, err error) {
+// parseServers reads the MCP servers of a configuration, by their names.
+func (codexServer) parseServers(text []byte) (servers map[string]any, err error) {
 	var doc map[string]any
 	var syntax *toml.DecodeError
 	switch err := toml.Unmarshal(text, &doc); {
@@ -38,24 +38,24 @@ func (codexServer) parse(text []byte) (servers map[string]any, err error) {
 	return servers, nil
 }
 
-func (s codexServer) missing(text []byte) (*piece, error) {
-	servers, err := s.parse(text)
+func (s codexServer) pieceToAdd(text []byte) (*piece, error) {
+	servers, err := s.parseServers(text)
 	if err != nil || servers[serverName] != nil {
 		return nil, err
 	}
-	p := linesBehind(text, codexTable)
-	if servers, err = s.parse(slices.Concat(text, []byte(p.Text))); err != nil || !s.isOurs(servers) {
+	p := appendLines(text, codexTable)
+	if servers, err = s.parseServers(slices.Concat(text, []byte(p.Text))); err != nil || !s.isOurs(servers) {
 		return nil, fmt.Errorf("%q takes no further table", codexTables)
 	}
 	return p, nil
 }
 
-func (s codexServer) cut(text []byte) (rest []byte, gone bool) {
-	if servers, err := s.parse(text); err != nil || !s.isOurs(servers) {
+func (s codexServer) remove(text []byte) (rest []byte, gone bool) {
+	if servers, err := s.parseServers(text); err != nil || !s.isOurs(servers) {
 		return text, false
 	}
 	rest, found := cutLines(text, codexTable)
-	servers, err := s.parse(rest)
+	servers, err := s.parseServers(rest)
 	if !found || err != nil || servers[serverName] != nil {
 		return text, false
 	}
@@ -66,8 +66,8 @@ func (codexServer) isOurs(servers map[string]any) bool {
 	return reflect.DeepEqual(servers[serverName], map[string]any{"command": "git-rekal", "args": []any{"mcp"}})
 }
 
-func (s codexServer) has(text []byte) (is bool, wrong string) {
-	servers, _ := s.parse(text)
+func (s codexServer) find(text []byte) (is bool, wrong string) {
+	servers, _ := s.parseServers(text)
 	server, _ := servers[serverName].(map[string]any)
 	if !startsServer(append(words(server["command"]), words(server["args"])...)) {
 		wrong = serverWrong

@@ -27,7 +27,7 @@ func jsonServer(list string, comments bool, members ...string) jsonValue {
 	return jsonValue{path: []string{list}, name: serverName, value: value, comments: comments}
 }
 
-func (v jsonValue) missing(text []byte) (*piece, error) {
+func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
 	if isBlank(text) {
 		return &piece{len(text), withLineEndsOf(text, "{\n  "+v.nested(0)+"\n}\n")}, nil
 	}
@@ -144,7 +144,7 @@ func (v jsonValue) existing(text []byte) *hujson.Value {
 	return nil
 }
 
-func (v jsonValue) cut(text []byte) (rest []byte, gone bool) {
+func (v jsonValue) remove(text []byte) (rest []byte, gone bool) {
 	var ours any
 	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil || !reflect.DeepEqual(decoded(found), ours) {
 		return text, false
@@ -225,7 +225,7 @@ func (v jsonValue) parse(text []byte) (hujson.Value, error) {
 
 func withoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte(bom)) }
 
-func (v jsonValue) has(text []byte) (is bool, wrong string) {
+func (v jsonValue) find(text []byte) (is bool, wrong string) {
 	if v.name == "" {
 		return hasHooks(text), ""
 	}

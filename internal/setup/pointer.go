@@ -25,21 +25,21 @@ const (
 		"<!-- git-rekal: end -->\n"
 )
 
-func (pointer) has(text []byte) (is bool, wrong string) {
+func (pointer) find(text []byte) (is bool, wrong string) {
 	return bytes.Contains(text, []byte(pointerBegin)), ""
 }
 
-func (p pointer) missing(text []byte) (*piece, error) {
-	if is, _ := p.has(text); is {
+func (p pointer) pieceToAdd(text []byte) (*piece, error) {
+	if is, _ := p.find(text); is {
 		return nil, nil
 	}
-	return linesBehind(text, pointerLines), nil
+	return appendLines(text, pointerLines), nil
 }
 
-func (pointer) cut(text []byte) (rest []byte, gone bool) { return cutLines(text, pointerLines) }
+func (pointer) remove(text []byte) (rest []byte, gone bool) { return cutLines(text, pointerLines) }
 
-// linesBehind puts lines behind a text, also behind a line without an end.
-func linesBehind(text []byte, lines string) *piece {
+// appendLines is the piece that appends lines to a text, whose last line may have no end.
+func appendLines(text []byte, lines string) *piece {
 	if len(text) > 0 {
 		lines = "\n" + lines
 	}

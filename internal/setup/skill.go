@@ -42,7 +42,7 @@ func installSkill(l Layout, root string, made *record, r *Report) error {
 		return fmt.Errorf("setup: read the skill: %w", err)
 	case err == nil && string(text) == templates.Skill():
 		return nil
-	case exists(path) && (err != nil || !writes(made, path, text)):
+	case exists(path) && (err != nil || !mayOverwrite(made, path, text)):
 		r.hint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.show(path))
 		return nil
 	}
@@ -62,8 +62,8 @@ func (l Layout) skillDir(root string) (dir, link string) {
 	return filepath.Join(l.WorkTree, filepath.FromSlash(path)), l.linkOn(path)
 }
 
-// writes reports whether Install writes over a skill that is there: one that it made and nobody edited.
-func writes(made *record, path string, text []byte) bool {
+// mayOverwrite reports whether Install writes over a skill that is there: one that it made and nobody edited.
+func mayOverwrite(made *record, path string, text []byte) bool {
 	return made.has(path) && templates.Unedited(string(text))
 }
 
@@ -84,7 +84,7 @@ func inspectSkill(l Layout, root string, made *record) *Problem {
 	switch {
 	case link != "":
 		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.show(link))
-	case exists(path) && !writes(made, path, text):
+	case exists(path) && !mayOverwrite(made, path, text):
 		p.Fix = fmt.Sprintf("rm %q && git rekal init: that drops what was changed in it", path)
 	}
 	return p

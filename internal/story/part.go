@@ -13,36 +13,37 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// part is what of a session led to some commits.
-type part struct {
-	asked []attribution.Tie
-	lines int // of these, that it wrote
+// sessionPart is the part of a session that led to some commits.
+type sessionPart struct {
+	ties         []attribution.Tie // of the session to these commits
+	linesWritten int               // lines of these commits that the session wrote
 }
 
-func (p *part) take(s commits.TiedSession) {
-	p.asked, p.lines = append(p.asked, s.Ties...), p.lines+s.Lines
+func (p *sessionPart) add(s commits.TiedSession) {
+	p.ties, p.linesWritten = append(p.ties, s.Ties...), p.linesWritten+s.Lines
 }
 
-// work is when a session did what a commit holds: from its first edit that is known to be in it, which is zero for none.
-type work func(attribution.Tie) (first, end time.Time)
+// workTimes tells when a session worked for the commit of a tie: first is the time of its first edit that the commit holds (zero: unknown), end is
+// when the work was done.
+type workTimes func(attribution.Tie) (first, end time.Time)
 
-// bounds are the first turn of a part and the one behind its last: what was said since the commit before, or since an earlier edit that the commit
-// holds, up to these. It begins with a prompt, and goes on to the next one behind: an agent's last words come after its commit. A nil part is all of a
-// session.
-func (p *part) bounds(done work, ties []attribution.Tie, turns []session.Turn) (from, to int) {
+// turnRange are the turns of a part, from ≤ turn < to. It begins with a prompt: the first one after the session's previous commit, or an earlier one that
+// led to an edit in these commits. It ends before the first prompt after these commits, because an agent's last words come after its commit. ties are
+// all ties of the session. A nil part is all of a session.
+func (p *sessionPart) turnRange(timesOf workTimes, ties []attribution.Tie, turns []session.Turn) (from, to int) {
 	if p == nil || len(turns) == 0 {
 		return 0, math.MaxInt
 	}
-	at := func(t attribution.Tie) int { return endOf(done, t, ties, turns) }
+	at := func(t attribution.Tie) int { return endTurn(timesOf, t, ties, turns) }
 	from, to = -1, 0
-	for _, t := range p.asked {
+	for _, t := range p.ties {
 		end, start := at(t), 0
 		for _, other := range ties {
-			if e := at(other); e < end && !slices.Contains(p.asked, other) {
+			if e := at(other); e < end && !slices.Contains(p.ties, other) {
 				start = max(start, e)
 			}
 		}
-		if first, _ := done(t); !first.IsZero() {
+		if first, _ := timesOf(t); !first.IsZero() {
 			for _, u := range slices.Backward(turns) {
 				if u.Role == session.RoleHuman && !u.TS.After(first) {
 					start = min(start, u.Index)
@@ -61,18 +62,18 @@ func (p *part) bounds(done work, ties []attribution.Tie, turns []session.Turn) (
 	return from, to
 }
 
-// endOf is the index of the first prompt that came behind a commit. It is told by where the next part was captured that begins elsewhere, else by
-// the time at which the commit was made.
-func endOf(done work, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
+// endTurn is the index of the first prompt after a commit: the one at which the next captured part begins or, if several commits were captured with the
+// same part, the first one later than the work for the commit.
+func endTurn(timesOf workTimes, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
 	behind := math.MaxInt
-	if t.Turn >= 0 && alone(t, ties) {
+	if t.Turn >= 0 && isCapturedAlone(t, ties) {
 		for _, other := range ties {
 			if other.Turn > t.Turn {
 				behind = min(behind, other.Turn)
 			}
 		}
 	} else {
-		_, end := done(t)
+		_, end := timesOf(t)
 		if i := slices.IndexFunc(turns, func(u session.Turn) bool { return u.TS.After(end) }); i > 0 {
 			behind = turns[i].Index
 		}
@@ -85,14 +86,14 @@ func endOf(done work, t attribution.Tie, ties []attribution.Tie, turns []session
 	return turns[len(turns)-1].Index + 1
 }
 
-// alone reports whether no other commit was captured with the same part of its session, as it is of an import.
-func alone(t attribution.Tie, ties []attribution.Tie) bool {
+// isCapturedAlone reports whether no other commit was captured with the same part of the session, as happens in an import.
+func isCapturedAlone(t attribution.Tie, ties []attribution.Tie) bool {
 	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
 }
 
-// workTimes tells when the work for the commits of ties was done. It ended when they were first made, which a rebase keeps, or with the session's last edit
-// in them, which an amend took in. Of a commit that is not here it ended when that was captured.
-func (t *teller) workTimes(ctx context.Context, ties []attribution.Tie) (work, error) {
+// loadWorkTimes prepares workTimes for some ties. The work for a commit ended at its author date, which a rebase keeps, or with a later edit of the
+// session that an amend added. For a commit that is not here, it ended when the commit was captured.
+func (t *teller) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (workTimes, error) {
 	var shas []string
 	for _, tie := range ties {
 		shas = append(shas, tie.SHA)
@@ -115,7 +116,7 @@ func (t *teller) workTimes(ctx context.Context, ties []attribution.Tie) (work, e
 	}, err
 }
 
-// currentCommits are the commits of ties as amends and rebases left them, the latest first.
+// currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
 func (t *teller) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
 	all, err := commits.Shown(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}

@@ -24,7 +24,7 @@ func TestBounds(t *testing.T) {
 		done := func(t attribution.Tie) (first, end time.Time) {
 			return at(tt.edited), at(map[string]int{"a": 25, "b": 47}[t.SHA])
 		}
-		from, to := (&part{asked: ties[tt.tie : tt.tie+1]}).bounds(done, ties, turns)
+		from, to := (&sessionPart{ties: ties[tt.tie : tt.tie+1]}).turnRange(done, ties, turns)
 		if from != tt.from || to != tt.to {
 			t.Errorf("%s: %d to %d, want %d to %d", name, from, to, tt.from, tt.to)
 		}

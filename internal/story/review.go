@@ -55,11 +55,11 @@ func Review(s result.Story) string {
 // page quotes about so many words of each session.
 func (r *review) page(words int) {
 	r.Reset()
-	r.head()
+	r.writeHead()
 	for i, one := range r.full {
-		r.session(i, one, words)
+		r.writeSession(i, one, words)
 	}
-	r.rest()
+	r.writeRest()
 }
 
 // choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who talked,
@@ -99,7 +99,7 @@ func (r *review) tie(s result.StorySession) (best session.TieKind) {
 	return best
 }
 
-func (r *review) head() {
+func (r *review) writeHead() {
 	fmt.Fprintf(r, "## The sessions behind %s\n\n", inlineText(r.story.Show))
 	var files []result.Diffstat
 	for _, c := range r.story.Commits {
@@ -116,13 +116,13 @@ func (r *review) head() {
 		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), result.Sum(files))
 	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
-	r.share()
-	r.tokens()
+	r.writeShare()
+	r.writeTokens()
 }
 
-// share is a line of who wrote the lines that the commits added. That a person wrote some is known of none: what speaks for it is that no session stands
+// writeShare is a line of who wrote the lines that the commits added. That a person wrote some is known of none: what speaks for it is that no session stands
 // behind a commit.
-func (r *review) share() {
+func (r *review) writeShare() {
 	added, alone, wrote := 0, 0, 0
 	for _, c := range r.story.Commits {
 		for _, f := range c.Files {
@@ -149,8 +149,8 @@ func (r *review) share() {
 	r.WriteString(".\n")
 }
 
-// tokens is a line of what the sessions took as a whole, those that they spawned included, as far as their transcripts count it.
-func (r *review) tokens() {
+// writeTokens is a line of what the sessions took as a whole, those that they spawned included, as far as their transcripts count it.
+func (r *review) writeTokens() {
 	var sum result.Tokens
 	for _, s := range r.story.Sessions {
 		if t := s.Tokens; t != nil {
@@ -164,7 +164,7 @@ func (r *review) tokens() {
 	}
 }
 
-func (r *review) session(n int, s result.StorySession, words int) {
+func (r *review) writeSession(n int, s result.StorySession, words int) {
 	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inlineText(session.Shorten(s.Title, 100)), "(no title)"))
 	fmt.Fprintf(r, "%s\n", sessionFacts(s))
 	if s.Purpose != "" {
@@ -185,7 +185,7 @@ func (r *review) session(n int, s result.StorySession, words int) {
 	if len(s.Left) > 0 {
 		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", paths(s.Left))
 	}
-	r.commits(s)
+	r.writeCommits(s)
 }
 
 // sessionFacts is who had a session, with which agent, when, and how long it was.
@@ -232,8 +232,8 @@ func paths(all []string) string {
 	return text
 }
 
-// commits are those of the story behind which a session stands.
-func (r *review) commits(s result.StorySession) {
+// writeCommits are those of the story behind which a session stands.
+func (r *review) writeCommits(s result.StorySession) {
 	var lines []string
 	for _, c := range r.story.Commits {
 		if !slices.Contains(c.Sessions, s.ID) {
@@ -260,8 +260,8 @@ func commitLine(c result.StoryCommit) string {
 	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
 }
 
-// rest are what was saved on purpose, the sessions for which there is no room, and the commits behind which none is known.
-func (r *review) rest() {
+// writeRest are what was saved on purpose, the sessions for which there is no room, and the commits behind which none is known.
+func (r *review) writeRest() {
 	var saved, others, silent []string
 	for _, m := range r.story.Memories {
 		text := m.Content

@@ -98,18 +98,18 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	}
 	switch t.out.Kind = what.Kind; what.Kind {
 	case db.KindSession:
-		return t.session(ctx, what.ID, what.Turn)
+		return t.addSession(ctx, what.ID, what.Turn)
 	case db.KindMemory:
 		return t.addMemory(ctx, what.ID)
 	case result.ShowLines:
-		return t.lines(ctx, text)
+		return t.addLines(ctx, text)
 	}
-	return t.commits(ctx, what.Rev)
+	return t.addRevision(ctx, what.Rev)
 }
 
-// session tells a whole session, with its commits; or with a turn from that one to the next prompt.
-func (t *teller) session(ctx context.Context, id string, turn int) error {
-	s, err := t.read(ctx, id, nil)
+// addSession tells a whole session, with its commits; or with a turn from that one to the next prompt.
+func (t *teller) addSession(ctx context.Context, id string, turn int) error {
+	s, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
 	}
@@ -165,8 +165,8 @@ func (t *teller) addMemory(ctx context.Context, id string) error {
 	return nil
 }
 
-// commits tells a commit or a range.
-func (t *teller) commits(ctx context.Context, rev string) error {
+// addRevision tells a commit or a range.
+func (t *teller) addRevision(ctx context.Context, rev string) error {
 	tied, err := commits.Behind(ctx, t.index, t.repo, rev)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 		return &name.UsageError{Err: fmt.Errorf("%q names %d commits; at most %d are told at once", rev, len(tied), maxCommits)}
 	}
 	slices.Reverse(tied)
-	if err := t.behind(ctx, tied); err != nil {
+	if err := t.addCommits(ctx, tied); err != nil {
 		return err
 	}
 	slices.SortStableFunc(t.out.Sessions, func(a, b result.StorySession) int {
@@ -187,9 +187,9 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 	return t.addSavedMemories(ctx)
 }
 
-// behind tells commits, and of the sessions behind them the parts that led to these.
-func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
-	parts := map[string]*part{}
+// addCommits tells commits, and of the sessions behind them the parts that led to these.
+func (t *teller) addCommits(ctx context.Context, tied []commits.Tied) error {
+	parts := map[string]*sessionPart{}
 	var ids []string
 	for _, at := range tied {
 		c, ok := t.commit(at.Commit)
@@ -205,26 +205,26 @@ func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
 			}
 			c.Ties[s.ID] = s.Kind.String()
 			if parts[s.ID] == nil {
-				parts[s.ID] = &part{}
+				parts[s.ID] = &sessionPart{}
 				ids = append(ids, s.ID)
 			}
-			parts[s.ID].take(s)
+			parts[s.ID].add(s)
 		}
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	for _, id := range ids {
-		s, err := t.read(ctx, id, parts[id])
+		s, err := t.readSession(ctx, id, parts[id])
 		if err != nil {
 			return err
 		}
-		s.Lines = parts[id].lines
+		s.Lines = parts[id].linesWritten
 		t.out.Sessions = append(t.out.Sessions, s)
 	}
 	return t.addDiffstats(ctx)
 }
 
-// lines tells who is behind lines of a file, with their commits.
-func (t *teller) lines(ctx context.Context, target string) error {
+// addLines tells who is behind lines of a file, with their commits.
+func (t *teller) addLines(ctx context.Context, target string) error {
 	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip, Hidden: t.asOf.Hidden})
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (t *teller) lines(ctx context.Context, target string) error {
 			tied[at].Sessions = append(tied[at].Sessions, s)
 		}
 	}
-	return t.behind(ctx, tied)
+	return t.addCommits(ctx, tied)
 }
 
 // commit is what git knows of one; false where it is not here.
@@ -353,8 +353,8 @@ func (t *teller) tokens(ctx context.Context, id string) (*result.Tokens, error) 
 	}, nil
 }
 
-// read reads a session; of one with a part, that part.
-func (t *teller) read(ctx context.Context, id string, p *part) (out result.StorySession, err error) {
+// readSession reads a session; of one with a part, that part.
+func (t *teller) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, err error) {
 	row, err := t.index.Session(ctx, id)
 	if err != nil {
 		return out, err
@@ -398,11 +398,11 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		return out, err
 	}
 	out.Purpose, out.PurposeTurn = session.PurposeOf(turns)
-	done, err := t.workTimes(ctx, ties[id])
+	done, err := t.loadWorkTimes(ctx, ties[id])
 	if err != nil {
 		return out, err
 	}
-	from, to := p.bounds(done, ties[id], turns)
+	from, to := p.turnRange(done, ties[id], turns)
 	for _, u := range turns {
 		if u.Index >= from && u.Index < to {
 			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})

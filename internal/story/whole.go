@@ -45,7 +45,7 @@ func (t *teller) emit(ctx context.Context, id string, give func(*result.StorySes
 		}
 		return nil
 	}
-	s, err := t.read(ctx, id, nil)
+	s, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ const (
 	eventsMost  = 100_000
 )
 
-// days is the page of what happened when.
-type days struct {
+// timelinePage is the page of what happened when.
+type timelinePage struct {
 	Days         []day
 	Form         form
 	Newer, Older string
@@ -52,8 +52,8 @@ type event struct {
 
 func timeline(r *request) (page, error) {
 	f := readForm(r)
-	from := r.number("from", 0, eventsMost)
-	out := days{Form: f}
+	from := r.queryNumber("from", 0, eventsMost)
+	out := timelinePage{Form: f}
 	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
 	all, err := r.at.Log(r, ask.LogRequest{
 		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: ask.Times{Since: f.Since, Until: f.Until},
@@ -88,7 +88,7 @@ func timeline(r *request) (page, error) {
 }
 
 // add puts an event into its day, at its author.
-func (d *days) add(e event, date func(string) string) {
+func (d *timelinePage) add(e event, date func(string) string) {
 	on := date(e.At)
 	if len(d.Days) == 0 || d.Days[len(d.Days)-1].Date != on {
 		d.Days = append(d.Days, day{Date: on})
@@ -102,15 +102,15 @@ func (d *days) add(e event, date func(string) string) {
 	last.Authors[i].Events = append(last.Authors[i].Events, e)
 }
 
-// touched is the page of all files.
-type touched struct {
+// filesPage is the page of all files.
+type filesPage struct {
 	Name  string // a part of the paths
 	Files []ask.Touched
 	Cut   bool
 }
 
 func files(r *request) (page, error) {
-	out := touched{Name: r.query.Get("name")}
+	out := filesPage{Name: r.query.Get("name")}
 	var err error
 	if out.Files, err = r.at.TouchedFiles(r, out.Name, filesShown+1); err != nil {
 		return page{}, err
@@ -121,8 +121,8 @@ func files(r *request) (page, error) {
 	return page{Template: "files", Title: "Files", Here: "files", Body: out}, nil
 }
 
-// reasons is the page of a file: its lines, and the sessions behind them.
-type reasons struct {
+// filePage is the page of a file: its lines, and the sessions behind them.
+type filePage struct {
 	Path           string
 	Parts          []part
 	Lines          int // of the file
@@ -158,7 +158,7 @@ func file(r *request) (page, error) {
 	if err != nil || name == "" {
 		return p, cmp.Or(err, errNoFile)
 	}
-	out := reasons{Path: name, Near: near}
+	out := filePage{Path: name, Near: near}
 	text, err := r.at.Lines(r, name)
 	switch {
 	case errors.Is(err, git.ErrNotFound):
@@ -178,7 +178,7 @@ func file(r *request) (page, error) {
 		}
 	}
 	if out.Why != "" {
-		err = out.mention(r)
+		err = out.findMentioning(r)
 	}
 	if err == nil && len(out.Hits)+len(out.Parts) == 0 {
 		err = errNoFile
@@ -190,16 +190,16 @@ func file(r *request) (page, error) {
 // errNoFile is a name of no file.
 var errNoFile = fmt.Errorf("no file of that name, and no session that touched one: %w", git.ErrNotFound)
 
-// mention finds the sessions that touched a file whose lines can't be asked for.
-func (f *reasons) mention(r *request) error {
+// findMentioning finds the sessions that touched a file whose lines can't be asked for.
+func (f *filePage) findMentioning(r *request) error {
 	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true}})
 	f.Hits = hits(found.Recall, "")
 	return err
 }
 
 // explain asks who wrote the lines of the page.
-func (f *reasons) explain(r *request, text []string) error {
-	from := max(1, r.number("from", 1, linesMost))
+func (f *filePage) explain(r *request, text []string) error {
+	from := max(1, r.queryNumber("from", 1, linesMost))
 	if from > len(text) {
 		from = 1
 	}
@@ -220,9 +220,9 @@ func (f *reasons) explain(r *request, text []string) error {
 }
 
 // parts puts lines together that have the same session behind them.
-func (f *reasons) parts(why result.Recall, text []string) {
+func (f *filePage) parts(why result.Recall, text []string) {
 	for n := f.From; n <= f.To; n++ {
-		who, p := f.behind(why, n)
+		who, p := f.sessionBehind(why, n)
 		l := codeLine{n, text[n-1][:markdown.CutAt(text[n-1], maxLine)]}
 		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
 			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
@@ -233,8 +233,8 @@ func (f *reasons) parts(why result.Recall, text []string) {
 	}
 }
 
-// behind is the session that explains a line: the first of several.
-func (f *reasons) behind(why result.Recall, n int) (*hit, part) {
+// sessionBehind is the session that explains a line: the first of several.
+func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
 	for i := range f.Hits {
 		e := f.Hits[i].Explains
 		if e == nil || !within(e.Ranges, n) {

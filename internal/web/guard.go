@@ -120,7 +120,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, "these pages only read")
-	case foreign(r):
+	case isCrossOrigin(r):
 		refuse(w, http.StatusForbidden, "another page led here: type or paste the address")
 	case inside && token != "" && v.exchange(token):
 		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: v.cookie, Path: v.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
@@ -128,7 +128,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.Del("token")
 		w.Header().Set("Location", strings.TrimSuffix(r.URL.Path+"?"+q.Encode(), "?"))
 		w.WriteHeader(http.StatusSeeOther)
-	case !v.known(r):
+	case !v.hasCookie(r):
 		refuse(w, http.StatusForbidden, `open the address that "git rekal web" printed`)
 	case !inside:
 		refuse(w, http.StatusNotFound, "there is no such page")
@@ -150,8 +150,8 @@ func (v *Server) hosts() []string {
 	return []string{address, "localhost:" + port}
 }
 
-// foreign reports whether a page of another origin made a request, as far as the browser says.
-func foreign(r *http.Request) bool {
+// isCrossOrigin reports whether a page of another origin made a request, as far as the browser says.
+func isCrossOrigin(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	return site != "" && site != "same-origin" && site != "none" || origin != "" && origin != "http://"+r.Host
 }
@@ -171,7 +171,7 @@ func (v *Server) exchange(token string) bool {
 	return false
 }
 
-func (v *Server) known(r *http.Request) bool {
+func (v *Server) hasCookie(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(cookieName), func(c *http.Cookie) bool {
 		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(v.cookie)) == 1
 	})
@@ -188,7 +188,7 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 		}
 	} else {
 		var err error
-		body, err = v.site.make(r.Context(), name, r.URL.Query(), served())
+		body, err = v.site.make(r.Context(), name, r.URL.Query(), servedLinks())
 		status = statusOf(err)
 	}
 	w.Header().Set("Content-Type", kind)

@@ -24,8 +24,8 @@ const (
 	promptsListed = 200
 )
 
-// pictured is the page of sessions by days and commits.
-type pictured struct {
+// picturesPage is the page of sessions by days and commits.
+type picturesPage struct {
 	Work     result.WorkStats
 	Calendar calendar
 	Branch   branch
@@ -38,7 +38,7 @@ func pictures(r *request) (page, error) {
 		return p, err
 	}
 	commits, err := r.at.Branch(r, branchShown)
-	p.Body = pictured{work, newCalendar(work.Days), newBranch(commits)}
+	p.Body = picturesPage{work, newCalendar(work.Days), newBranch(commits)}
 	return p, err
 }
 
@@ -171,26 +171,26 @@ func newBranch(commits []ask.BranchCommit) (out branch) {
 	return out
 }
 
-// whose is the page of who wrote the lines of a folder.
-type whose struct {
+// ownersPage is the page of who wrote the lines of a folder.
+type ownersPage struct {
 	Path, Above string // Above is the folder that it lies in
 	Tiles       []tile
 	Total       result.Lines
 	Rest        int // files and folders that have no tile
 	Left        int // files that are not counted
 	Known       bool
-	Rows        []whoseRow
+	Rows        []ownersRow
 }
 
-// whoseRow is a file or a folder, and where it leads; "" for nowhere.
-type whoseRow struct {
+// ownersRow is a file or a folder, and where it leads; "" for nowhere.
+type ownersRow struct {
 	result.Lines
 	Name, Href string
 }
 
 // tile is a rectangle with as much of the area as it has lines, in three parts.
 type tile struct {
-	whoseRow
+	ownersRow
 	X, Y, W, H                                         int
 	WroteW, NoSessionX, NoSessionW, UnknownX, UnknownW int
 	Label                                              string // as much of the name as there is room for
@@ -208,14 +208,14 @@ func lines(r *request) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	out := whose{Path: path, Left: counted.Left, Known: len(counted.Files) > 0}
+	out := ownersPage{Path: path, Left: counted.Left, Known: len(counted.Files) > 0}
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		out.Above = path[:i]
 	}
 	total, rows := counted.Below(path)
 	out.Total = total
 	for _, l := range rows {
-		row := whoseRow{Lines: l, Name: strings.TrimPrefix(strings.TrimPrefix(l.Key, path), "/")}
+		row := ownersRow{Lines: l, Name: strings.TrimPrefix(strings.TrimPrefix(l.Key, path), "/")}
 		if folder, ok := strings.CutSuffix(l.Key, "/"); !ok {
 			row.Href = r.To("file", "path", l.Key)
 		} else if !r.Static || path == "" { // an export has the upper two of each
@@ -231,7 +231,7 @@ func lines(r *request) (page, error) {
 }
 
 // tiles parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side, each as long as its tiles grow squarer.
-func tiles(rows []whoseRow) (out []tile) {
+func tiles(rows []ownersRow) (out []tile) {
 	left := 0.0
 	for _, r := range rows {
 		left += float64(r.Lines.Lines)
@@ -276,8 +276,8 @@ func tiles(rows []whoseRow) (out []tile) {
 	return out
 }
 
-func newTile(r whoseRow, x, y, w, h float64) tile {
-	t := tile{whoseRow: r, X: int(x), Y: int(y)}
+func newTile(r ownersRow, x, y, w, h float64) tile {
+	t := tile{ownersRow: r, X: int(x), Y: int(y)}
 	t.W, t.H = max(int(x+w)-t.X-2, 1), max(int(y+h)-t.Y-2, 1)
 	t.WroteW, t.NoSessionW = t.W*r.Wrote/r.Lines.Lines, t.W*r.NoSession/r.Lines.Lines
 	t.NoSessionX, t.UnknownX = t.X+t.WroteW, t.X+t.WroteW+t.NoSessionW

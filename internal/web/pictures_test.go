@@ -38,12 +38,12 @@ func TestLanes(t *testing.T) {
 // TestTiles: the map is filled, no tile lies upon another, and each is as large as it has lines.
 func TestTiles(t *testing.T) {
 	for n := range 30 {
-		var rows []whoseRow
+		var rows []ownersRow
 		sum := 0
 		for i := range n {
 			lines := 1 + (n-i)*(n-i)*17
 			sum += lines
-			rows = append(rows, whoseRow{Lines: result.Lines{Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3, NoSession: lines / 2}, Name: "日本語.go"})
+			rows = append(rows, ownersRow{Lines: result.Lines{Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3, NoSession: lines / 2}, Name: "日本語.go"})
 		}
 		covered := map[[2]int]string{}
 		for _, tile := range tiles(rows) {

@@ -19,8 +19,8 @@ const (
 	listMost   = 1_000_000
 )
 
-// searched is the page of a search.
-type searched struct {
+// searchPage is the page of a search.
+type searchPage struct {
 	Form    form
 	Hits    []hit
 	Total   int
@@ -49,9 +49,9 @@ type hit struct {
 }
 
 func search(r *request) (page, error) {
-	out := searched{Form: readForm(r)}
+	out := searchPage{Form: readForm(r)}
 	f := out.Form
-	most := max(1, r.number("n", foundShown, foundMost))
+	most := max(1, r.queryNumber("n", foundShown, foundMost))
 	req := ask.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Times: ask.Times{Since: f.Since, Until: f.Until}}
 	if f.Path != "" {
 		req.Path = []string{f.Path}
@@ -129,8 +129,8 @@ func hits(found result.Recall, question string) []hit {
 	return out
 }
 
-// listed is the list of all sessions and memories.
-type listed struct {
+// sessionList is the list of all sessions and memories.
+type sessionList struct {
 	Rows               []row
 	Total, First, Last int
 	Newer, Older       string // links; "" for none
@@ -142,12 +142,12 @@ type row struct {
 }
 
 func sessions(r *request) (page, error) {
-	from := r.number("from", 0, listMost)
+	from := r.queryNumber("from", 0, listMost)
 	rows, total, err := r.at.List(r, from, listShown)
 	if err != nil {
 		return page{}, err
 	}
-	out := listed{Total: total, First: from + 1, Last: from + len(rows)}
+	out := sessionList{Total: total, First: from + 1, Last: from + len(rows)}
 	for _, l := range rows {
 		out.Rows = append(out.Rows, row{l, result.Time(l.At)})
 	}

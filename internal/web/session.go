@@ -26,8 +26,8 @@ const (
 // bounds are how many lines of diffs are shown: of a file, and of all.
 type bounds struct{ file, all int }
 
-// told is the page of a session.
-type told struct {
+// sessionPage is the page of a session.
+type sessionPage struct {
 	result.Session
 	Turns                   []turn
 	Before                  []result.Tool // calls made before the first turn of the page
@@ -56,7 +56,7 @@ type change struct {
 }
 
 func session(r *request) (page, error) {
-	from := r.number("from", 0, listMost)
+	from := r.queryNumber("from", 0, listMost)
 	ref := nouns.RefIn(r.query.Get("id"))
 	if ref.Turn >= 0 && from == 0 {
 		from = ref.Turn
@@ -69,7 +69,7 @@ func session(r *request) (page, error) {
 	if m != nil {
 		return page{Template: "memory", Title: cmp.Or(m.Title, "Memory"), Here: "search", Body: m}, nil
 	}
-	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
+	out := sessionPage{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
 	out.Before, out.Turns = turns(s)
 	if i := ref.Turn - offset; ref.Turn >= 0 && i >= 0 && i < len(out.Turns) {
 		out.Turns[i].Named = true
@@ -160,8 +160,8 @@ func (r *request) changes(commits []result.Commit) ([]change, error) {
 	return out, nil
 }
 
-// committed is the page of a commit.
-type committed struct {
+// commitPage is the page of a commit.
+type commitPage struct {
 	git.Commit
 	SHA  string
 	Body string // of the message
@@ -176,7 +176,7 @@ func commit(r *request) (page, error) {
 		return page{}, err
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
+	out := commitPage{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
 	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
 	if err != nil {
 		return page{}, err

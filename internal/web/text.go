@@ -27,9 +27,9 @@ func (s *Site) functions() template.FuncMap {
 		"folder":    func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":      func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
 		"short":     result.Short,
-		"of":        func(p page, v any) scope { return scope{p.links, v} },
-		"under":     func(s scope, v any) scope { return scope{s.links, v} },
-		"within":    func(l links, v any) scope { return scope{l, v} },
+		"of":        func(p page, v any) partData { return partData{p.links, v} },
+		"under":     func(s partData, v any) partData { return partData{s.links, v} },
+		"within":    func(l links, v any) partData { return partData{l, v} },
 		"calls":     func(tools []result.Tool, names string) calls { return calls{tools, names} },
 		"pager":     func(name, back, backText, on, onText string) pager { return pager{name, back, backText, on, onText} },
 		"policy":    func() string { return staticPolicy },
@@ -45,15 +45,15 @@ type calls struct {
 // pager are the links to the parts before and behind; "" for none.
 type pager struct{ Name, Back, BackText, On, OnText string }
 
-// visible shows what reorders or hides text beside it, which html/template leaves as it is: each character as its number. No template has any.
-func visible(html []byte) []byte {
-	if !bytes.ContainsFunc(html, concealed) {
+// escapeInvisible shows what reorders or hides text beside it, which html/template leaves as it is: each character as its number. No template has any.
+func escapeInvisible(html []byte) []byte {
+	if !bytes.ContainsFunc(html, isInvisible) {
 		return html
 	}
 	var b bytes.Buffer
 	for len(html) > 0 {
 		r, n := utf8.DecodeRune(html)
-		if concealed(r) {
+		if isInvisible(r) {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		} else {
 			b.Write(html[:n])
@@ -63,9 +63,9 @@ func visible(html []byte) []byte {
 	return b.Bytes()
 }
 
-// concealed are controls other than line ends and tabs, bidi controls that last (the marks are part of ordinary right-to-left text), line
+// isInvisible are controls other than line ends and tabs, bidi controls that last (the marks are part of ordinary right-to-left text), line
 // separators, and tags.
-func concealed(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return false

@@ -10,7 +10,7 @@ import (
 func TestParts(t *testing.T) {
 	harness.Equal(t, "marked", []piece{{"Why ", false}, {"Tokens", true}, {" of (", false}, {"jwt_check", true}, {")?", false}}, marked("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
 	harness.Equal(t, "marked in nothing", []piece(nil), marked("", "token"))
-	harness.Equal(t, "visible", "a⟨U+202E⟩b⟨U+0007⟩\tשלום 👩‍💻", string(visible([]byte("a\u202eb\a\tשלום 👩‍💻"))))
+	harness.Equal(t, "visible", "a⟨U+202E⟩b⟨U+0007⟩\tשלום 👩‍💻", string(escapeInvisible([]byte("a\u202eb\a\tשלום 👩‍💻"))))
 	for address, want := range map[string]string{"": "index.html", "timeline": "timeline.html", "session?from=30&id=01KJ": "session-30-01KJ.html"} {
 		if got := fileName(address); got != want {
 			t.Errorf("%q: %q, want %q", address, got, want)
@@ -37,7 +37,7 @@ func FuzzText(f *testing.F) {
 		if all.String() != content {
 			t.Errorf("marked: %q", all.String())
 		}
-		if shown := visible([]byte(content)); strings.ContainsAny(string(shown), "\u202e\u2066\x00") {
+		if shown := escapeInvisible([]byte(content)); strings.ContainsAny(string(shown), "\u202e\u2066\x00") {
 			t.Errorf("visible: %q", shown)
 		}
 	})

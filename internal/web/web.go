@@ -42,12 +42,12 @@ var assets embed.FS
 
 // Site makes the pages of one repository.
 type Site struct {
-	process   workspace.Process
-	explain   func(error) string // an error in one line, with what to do about it
-	name      string             // of the repository, or of several
-	several   *group.Which       // which are searched at once; nil: the one
-	templates map[string]*template.Template
-	markdown  *markdown.Renderer
+	process      workspace.Process
+	explain      func(error) string // an error in one line, with what to do about it
+	name         string             // of the repository, or of several
+	groupMembers *group.Which       // which are searched at once; nil: the one
+	templates    map[string]*template.Template
+	markdown     *markdown.Renderer
 }
 
 // New reads the templates.
@@ -74,11 +74,11 @@ func New(process workspace.Process, name string, explain func(error) string) (*S
 	return s, nil
 }
 
-// Several has the search ask a group. Pages of its repositories have the path of their own in their address, as "in".
-func (s *Site) Several(which group.Which) { s.several = &which }
+// SearchGroup makes the search cover a group of repositories. The address of any other page then says in "in" which repository it is about.
+func (s *Site) SearchGroup(which group.Which) { s.groupMembers = &which }
 
-// makers are the pages by the last part of their addresses; "" is the search.
-func (s *Site) makers() map[string]func(*request) (page, error) {
+// pageMakers are the pages by the last part of their addresses; "" is the search.
+func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": search, "sessions": sessions, "session": session, "commit": commit,
 		"timeline": timeline, "files": files, "file": file, "together": together, "pictures": pictures, "lines": lines,
@@ -95,8 +95,8 @@ type request struct {
 	group *group.Group // where several repositories are searched; nil: this one
 }
 
-// number is a number of the query from 0 up to most; otherwise where there is none that can be used.
-func (r *request) number(key string, otherwise, most int) int {
+// queryNumber is a number of the query, at most most; otherwise if the query has no number from 0 on.
+func (r *request) queryNumber(key string, otherwise, most int) int {
 	n, err := strconv.Atoi(r.query.Get(key))
 	if err != nil || n < 0 {
 		return otherwise
@@ -124,24 +124,24 @@ type links struct {
 	people result.People
 }
 
-// Who is a person whose address is given.
+// Who is the name of the person with an email address.
 func (l links) Who(email string) string { return l.people.Name(email) }
 
-// In makes the addresses of pages of another repository; "" for the same one.
+// In are links to the pages of another repository of the group; "" for the same one.
 func (l links) In(repo string) links {
 	l.in = cmp.Or(repo, l.in)
 	return l
 }
 
-// Inside is the path of the repository, which forms hand on.
+// Inside is the path of the repository that the page is about, for the hidden field "in" of its forms.
 func (l links) Inside() string { return l.in }
 
 // To is a link to a page, with keys and values of its query; "" and 0 are left out.
 func (l links) To(name string, pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if v := text(pairs[i+1]); v != "" {
-			q.Set(text(pairs[i]), v)
+		if v := queryValue(pairs[i+1]); v != "" {
+			q.Set(queryValue(pairs[i]), v)
 		}
 	}
 	if l.in != "" && name != "" { // the search asks all
@@ -154,12 +154,13 @@ func (l links) To(name string, pairs ...any) string {
 	return l.to(address)
 }
 
-func text(v any) string {
+// queryValue is a value as an address has it; "" for one that is left out.
+func queryValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
 	case int:
-		return strings.TrimPrefix(strconv.Itoa(v), "0") // a page begins there anyway
+		return strings.TrimPrefix(strconv.Itoa(v), "0") // 0 is the default and left out
 	}
 	return ""
 }
@@ -169,14 +170,14 @@ func (l links) Turn(id string, turn int) string {
 	return l.To("session", "id", id, "from", max(0, turn/turnsShown*turnsShown)) + "#t" + strconv.Itoa(turn)
 }
 
-// scope is what a part of several pages is given: the page's links, and what the part shows.
-type scope struct {
+// partData is what a template that several pages share is executed with: the page's links, and the value that it shows.
+type partData struct {
 	links
 	Of any
 }
 
-// served are links of pages that a server answers.
-func served() links {
+// servedLinks are links between pages of a server, in contrast to exported files.
+func servedLinks() links {
 	return links{to: func(address string) string {
 		if address == "" || address[0] == '?' {
 			return "./" + address
@@ -185,12 +186,12 @@ func served() links {
 	}}
 }
 
-// errNoPage is an address at which no page is.
+// errNoPage is the error for an address without a page.
 var errNoPage = errors.New("there is no such page")
 
-// make makes a page: its HTML and the status of HTTP. An error becomes a page that tells it.
+// make makes the HTML of a page. An error becomes a page that tells it, and is returned for the status.
 func (s *Site) make(ctx context.Context, name string, query url.Values, l links) ([]byte, error) {
-	p, failed := s.ask(ctx, name, query, l)
+	p, failed := s.makeContent(ctx, name, query, l)
 	if failed != nil {
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
 	}
@@ -202,30 +203,30 @@ func (s *Site) make(ctx context.Context, name string, query url.Values, l links)
 	return html, failed
 }
 
-// ask makes what a page shows, with the repository open for it.
-func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) (p page, err error) {
+// makeContent makes what a page shows.
+func (s *Site) makeContent(ctx context.Context, name string, query url.Values, l links) (p page, err error) {
 	defer func() {
 		if broken := recover(); broken != nil { // one page that can't be made ends no other
 			err = fmt.Errorf("web: page %q: %v", name, broken)
 		}
 	}()
-	maker := s.makers()[name]
+	maker := s.pageMakers()[name]
 	if maker == nil {
 		return page{}, errNoPage
 	}
-	if s.several != nil {
-		return s.askSeveral(ctx, name, maker, query, l)
+	if s.groupMembers != nil {
+		return s.groupContent(ctx, name, maker, query, l)
 	}
 	w, err := workspace.Open(ctx, s.process)
 	if err != nil {
 		return page{}, err
 	}
 	defer w.Close()
-	return askOne(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
+	return repoContent(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
 }
 
-// askOne makes what a page of one repository shows.
-func askOne(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
+// repoContent makes what a page of one repository shows.
+func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
 	at, err := ask.Open(ctx, w, o)
 	if err != nil {
 		return page{}, w.Gone(err)
@@ -236,9 +237,9 @@ func askOne(ctx context.Context, w *workspace.Workspace, maker func(*request) (p
 	return p, w.Gone(errors.Join(err, at.Close()))
 }
 
-// askSeveral makes what a page shows: of the search of all of a group, of others of the repository in the address.
-func (s *Site) askSeveral(ctx context.Context, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
-	g, err := group.Open(ctx, s.process, *s.several)
+// groupContent makes what a page of a group shows: the search asks all its repositories, any other page the one that its address names.
+func (s *Site) groupContent(ctx context.Context, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
+	g, err := group.Open(ctx, s.process, *s.groupMembers)
 	if err != nil {
 		return page{}, err
 	}
@@ -248,7 +249,7 @@ func (s *Site) askSeveral(ctx context.Context, name string, maker func(*request)
 		if w == nil {
 			return page{}, errNoPage
 		}
-		return askOne(ctx, w, maker, ask.Opening{}, query, l)
+		return repoContent(ctx, w, maker, ask.Opening{}, query, l)
 	}
 	l.people = g.First().People(ctx)
 	p, err := maker(&request{Context: ctx, Workspace: g.First(), query: query, links: l, group: g})
@@ -265,7 +266,7 @@ func (s *Site) render(p page) ([]byte, error) {
 	if err := s.templates[p.Template].ExecuteTemplate(&b, name, p); err != nil {
 		return nil, err
 	}
-	return visible(b.Bytes()), nil
+	return escapeInvisible(b.Bytes()), nil
 }
 
 func statusOf(err error) int {
@@ -282,7 +283,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fileName is what the page of an address is called as a file: by its query where that is harmless as a name, else by its sum.
+// fileName is the name of an exported page: made of the query of its address, or of the hash of that if it is no safe name.
 func fileName(address string) string {
 	name, query, _ := strings.Cut(address, "?")
 	if name == "" {
@@ -290,7 +291,7 @@ func fileName(address string) string {
 	}
 	for pair := range strings.SplitSeq(query, "&") {
 		if _, value, ok := strings.Cut(pair, "="); ok {
-			if name == "file" || !isPlain(value) { // paths may differ in their case alone
+			if name == "file" || !isShortAlphanumeric(value) { // paths may differ in their case alone
 				sum := sha256.Sum256([]byte(query))
 				return name + "-" + hex.EncodeToString(sum[:10]) + ".html"
 			}
@@ -300,6 +301,6 @@ func fileName(address string) string {
 	return name + ".html"
 }
 
-func isPlain(s string) bool {
+func isShortAlphanumeric(s string) bool {
 	return len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
 }
