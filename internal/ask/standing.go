@@ -1,11 +1,12 @@
 package ask
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/gob"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,26 +24,26 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// linesFile is the cache of Standing: a JSON object of the files of HEAD by their paths, each a countedFile.
+// linesFile is the cache of Standing: the files of HEAD by their paths, each a countedFile, as package gob writes a map. JSON takes several times as long to read.
 const linesFile = "lines"
 
 // countedFile is where the lines of a file come from, and whose they are.
 type countedFile struct {
-	Blob   git.OID   `json:"blob"`
-	At     git.OID   `json:"at"` // the commit of which git was asked; in a commit behind it the same blob has the same origins
-	From   []run     `json:"from,omitempty"`
-	State  string    `json:"state"` // of the ledgers of which the share is
-	Share  why.Share `json:"share"`
-	stands bool      // in HEAD
+	Blob   git.OID
+	At     git.OID // the commit of which git was asked; in a commit behind it the same blob has the same origins
+	From   []run
+	State  string // of the ledgers of which the share is
+	Share  why.Share
+	stands bool // in HEAD
 }
 
 // run is lines that follow one another in a file, and did in the commit that they come from.
 type run struct {
-	Commit git.OID `json:"c"`
-	Path   string  `json:"p"`
-	Line   int     `json:"l"`
-	N      int     `json:"n"`
-	Cut    bool    `json:"cut,omitempty"`
+	Commit git.OID
+	Path   string
+	Line   int
+	N      int
+	Cut    bool
 }
 
 // Counted is who wrote the lines of files, by their paths.
@@ -199,7 +200,7 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 func (m *Moment) readCounted() map[string]*countedFile {
 	out := map[string]*countedFile{}
 	text, err := os.ReadFile(filepath.Join(m.w.RekalDir(), linesFile))
-	if err != nil || json.Unmarshal(text, &out) != nil { // it is made anew
+	if err != nil || gob.NewDecoder(bytes.NewReader(text)).Decode(&out) != nil { // it is made anew
 		return map[string]*countedFile{}
 	}
 	return out
@@ -208,16 +209,11 @@ func (m *Moment) readCounted() map[string]*countedFile {
 // writeCounted replaces the cache. Files that do not stand in HEAD are left out.
 func (m *Moment) writeCounted(known map[string]*countedFile) error {
 	maps.DeleteFunc(known, func(_ string, f *countedFile) bool { return !f.stands })
-	text, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
 	f, err := os.CreateTemp(m.w.RekalDir(), linesFile+"-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Close())
+	err = errors.Join(gob.NewEncoder(f).Encode(known), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(m.w.RekalDir(), linesFile))
 	}
