@@ -57,9 +57,8 @@ func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) b
 	case (b <= stated || w.kind != password && w.kind != numeral && b < certain) && isConstant(v):
 	case w.kind == key && (isSumForm(v) || prefixedSum(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
-	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"):
 	case isSumForm(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
-	case w.kind != password && w.kind != numeral && digits && strings.Trim(v, digitSet) == "" && len(v) < 16:
+	case w.kind != password && w.kind != numeral && digits && onlyDigits(v) && len(v) < 16:
 	default:
 		return false
 	}
@@ -78,7 +77,6 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	digits := hasDigit(v)
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
-	case lo > 1 && w.t[lo-1] == '[' && (isWordByte(w.t[lo-2]) || w.t[lo-2] == ')' || w.t[lo-2] == ']'): // an index
 	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
 	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && b == nearby) && !madeUp(v):
 	case b >= assigned && g <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):

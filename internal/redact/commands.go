@@ -175,9 +175,6 @@ func piped(s *scanner, at window) {
 		rest = t[lineOf(t, at.lo, at.lo, maxReach).lo:at.lo]
 	} else if !strings.HasPrefix(strings.TrimLeft(rest, "\"'` "), "|") {
 		rest = t[max(0, at.lo-40):at.lo] // an argument that names a secret may hold the command for it
-		if n := strings.LastIndexAny(rest, "=\n"); n >= 0 {
-			rest = rest[:n+1]
-		}
 		if !strings.HasSuffix(strings.TrimRight(rest, "\"'<($`"), "=") {
 			return
 		}

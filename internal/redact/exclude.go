@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -36,30 +37,28 @@ func newExcluder(globs []string) excluder {
 func globBody(g string) string {
 	const inName, below = `[^/\\\s"'` + "`" + `]`, `[^\s"'` + "`" + `]`
 	var b strings.Builder
-	for i := 0; i < len(g); i++ {
+	for _, part := range globPart.FindAllString(g, -1) {
 		switch {
-		case strings.HasPrefix(g[i:], "/**/"):
+		case part == "/**/":
 			b.WriteString(`[/\\](?:` + below + `*[/\\])?`)
-			i += 3
-		case strings.HasPrefix(g[i:], "**"):
+		case part == "**":
 			b.WriteString(below + "*")
-			i++
-		case g[i] == '*':
+		case part == "*":
 			b.WriteString(inName + "*")
-		case g[i] == '?':
+		case part == "?":
 			b.WriteString(inName)
-		case g[i] == '[' && classEnd(g[i:]) > 0:
-			n := classEnd(g[i:])
-			b.WriteString(class(g[i : i+n+1]))
-			i += n
-		case g[i] == '/':
+		case part == "/":
 			b.WriteString(`[/\\]`)
+		case len(part) > 1 && part[0] == '[':
+			b.WriteString(class(part))
 		default:
-			b.WriteString(regexp.QuoteMeta(g[i : i+1]))
+			b.WriteString(regexp.QuoteMeta(part))
 		}
 	}
 	return b.String()
 }
+
+var globPart = lazy.Expr(`/\*\*/|\*\*|\[[!^\]]*[^!^\]][^\]]*\]|[*?/\[]|[^*?/\[]+`)
 
 // class is one of the letters in brackets, or the brackets as they stand: folders are called
 // "[id]", and who excludes one must not find it stored.
@@ -71,26 +70,9 @@ func class(g string) string {
 	return "(?:" + regexp.QuoteMeta(g) + "|[" + not + regexp.QuoteMeta(letters) + "])"
 }
 
-// classEnd is where the class at the start of g ends; 0 when it does not, or is empty.
-func classEnd(g string) int {
-	from := 1
-	for from < len(g) && strings.IndexByte("!^]", g[from]) >= 0 {
-		from++
-	}
-	if n := strings.IndexByte(g[from:], ']'); n >= 0 && from < len(g) {
-		return from + n
-	}
-	return 0
-}
-
 // names reports whether s names an excluded path.
 func (x excluder) names(s string) bool {
-	for _, re := range x.globs {
-		if re.MatchString(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.globs, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
 // drop takes out of e what concerns an excluded path, and returns a mark for each text, call and file that was: files of a commit are gone;
@@ -99,14 +81,14 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 	if len(x.globs) == 0 {
 		return nil
 	}
-	excluded := func(p place, paths ...string) bool {
+	excluded := func(at Mark, paths ...string) bool {
 		if !slices.ContainsFunc(paths, x.names) {
 			return false
 		}
-		out = append(out, p.mark(span{hi: len(Excluded), rule: "excluded", trigger: "rekal.exclude"}, Excluded))
+		out = append(out, at.of(span{hi: len(Excluded), rule: "excluded", trigger: "rekal.exclude"}, Excluded))
 		return true
 	}
-	file := place{"", InFile, -1}
+	file := Mark{In: InFile, Turn: -1}
 	if c := e.Checkpoint; c != nil {
 		c.Files = slices.DeleteFunc(c.Files, func(f session.File) bool { return excluded(file, f.Path, f.OldPath) })
 	}
@@ -118,14 +100,14 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 			if c.Path == "" {
 				in = InCommand
 			}
-			if excluded(place{e.Sessions[i].ID, in, c.Turn}, c.Path, c.Cmd) {
+			if excluded(Mark{Session: e.Sessions[i].ID, In: in, Turn: c.Turn}, c.Path, c.Cmd) {
 				c.Path, c.Cmd = "", ""
 			}
 		}
 	}
 	all, made := texts(e)
 	for _, m := range made { // with the prompt that it begins
-		if excluded(place{m.session, InTitle, -1}, *m.prompt.at) {
+		if excluded(m.place(), *m.prompt.at) {
 			*m.title = Excluded
 		}
 	}

@@ -23,7 +23,6 @@ func detectors() []detector {
 		{"shared-signature", []string{"sig=", "signature="}, signature},
 		{"private-key", []string{"private key", "openvpn static key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
-		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
 		{"vendor-token", vendorPrefixes(), vendorToken},
 	}
@@ -33,8 +32,7 @@ func detectors() []detector {
 	return all
 }
 
-// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks
-// alone (prefixed).
+// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks alone (prefixed).
 func vendorPrefixes() []string {
 	return strings.Fields("pplx- r8_ tvly- fo1_ gldt- glrt- glptt- glsoat- glcbt- glagent- glimt- glft- xoxb- xoxp- xoxa- xoxr- xapp- pypi- rubygems_ gocspx- aiza ya29. 1//0 ntn_ sbp_ rnd_ " +
 		"shpss_ shpca_ shppa_ hvs. hvb. dop_v1_ doo_v1_ dor_v1_ phx_ sntrys_ sntryu_ glc_ atatt3 atta bkua_ rpa_ sgp_ lsv2_ age-secret-key-1 waka_ pul- akia asia sg. sq0 ops_ dp.pt. dp.st. dapi eyj " +
@@ -54,9 +52,6 @@ func vendorToken(s *scanner, at window) {
 	t := s.t
 	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !alnumeric(t[at.hi]) {
 		return
-	}
-	if alnumeric(t[at.hi-1]) && strings.ContainsAny(t[at.hi:min(len(t), at.hi+minHinted/2)], "-_") {
-		return // a word that begins so
 	}
 	lo, hi := s.tokenAt(at.lo, at.hi)
 	s.found(lo, hi, "vendor-token", at)
@@ -85,11 +80,7 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 // inLongRun reports whether what begins at i stands within a run of base64, as images are written, perhaps in lines: it begins so by chance.
 func inLongRun(t string, i int) bool {
 	const least = 80
-	from := i
-	for from > 0 && i-from < least && (inBase64(t[from-1]) || strings.IndexByte("-_\n", t[from-1]) >= 0) {
-		from--
-	}
-	return i-from >= least
+	return i-runStart(t, i, least, "-_\n") == least
 }
 
 // prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
@@ -129,11 +120,6 @@ func forKeys(prefix string) bool {
 	return slices.ContainsFunc([]string{"sk", "pk", "pat", "key", "api", "tok", "tkn", "token", "secret", "live", "pw", "oat"}, func(w string) bool { return strings.HasSuffix(prefix, w) })
 }
 
-// mixed reports whether there are letters of both cases and digits.
-func mixed(v string) bool {
-	return hasUpper(v) && hasLower(v) && hasDigit(v)
-}
-
 // inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
 var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglobals // read-only
 
@@ -145,35 +131,22 @@ func gives(v string) bool {
 
 // webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
 func webhook(s *scanner, at window) {
-	if at.lo >= s.address.hi {
-		lo, hi := at.lo, at.hi
-		for lo > s.address.hi && at.lo-lo < 2*maxReach && inAddress[s.t[lo-1]] {
-			lo--
-		}
-		for hi < len(s.t) && hi-at.hi < 4*maxReach && inAddress[s.t[hi]] && s.t[hi] != '?' {
-			hi++
-		}
+	s.later("webhook", window{max(0, at.lo-2*maxReach), min(len(s.t), at.hi+4*maxReach)}, func(lo, hi int) {
 		s.work += hi - lo
-		s.address = window{hi, hi}
-		if n := strings.Index(s.t[lo:hi], "://"); n >= 0 {
-			s.address.lo = lo + n
+		for _, m := range hookAddress.FindAllStringSubmatchIndex(s.t[lo:hi], -1) {
+			i, end := lo+m[3], lo+m[1]
+			for part := range strings.SplitSeq(s.t[i:end], "/") {
+				if id := onlyDigits(part) || strings.HasPrefix(part, "T0") && len(part) < 14; !id && gives(part) {
+					s.found(i, i+len(strings.TrimRight(s.t[i:end], ".:!")), "webhook", window{lo + m[2], lo + m[3]})
+					break
+				}
+				i += len(part) + 1
+			}
 		}
-	}
-	hi := s.address.hi
-	if at.lo < s.address.lo {
-		return
-	}
-	s.address.lo = hi
-	for i := at.hi; i < hi; {
-		n := strings.IndexByte(s.t[i:hi]+"/", '/')
-		part := s.t[i : i+n]
-		if id := strings.Trim(part, digitSet) == "" || strings.HasPrefix(part, "T0") && len(part) < 14; !id && gives(part) {
-			s.found(i, i+len(strings.TrimRight(s.t[i:hi], ".:!")), "webhook", at)
-			return
-		}
-		i += n + 1
-	}
+	})
 }
+
+var hookAddress = lazy.Expr(`://[\w.~:/#\[\]@!$&*+=%|-]*?((?i:hook|/integration|/trigger|/with/key/|hc-ping\.com/|/bot))[\w.~:/#\[\]@!$&*+=%|-]*`)
 
 // signature is what signs an address.
 func signature(s *scanner, at window) {
@@ -197,39 +170,23 @@ func cookies(s *scanner, at window) {
 	}
 	word := s.low[at.lo:at.hi]
 	header := word == "cookie" || strings.HasSuffix(word, "sessid") || word == "jsessionid"
-	end := at.hi
-	for end < len(s.t) && end-at.hi < 4*longestValue && s.t[end] != '\n' && (header || end-at.hi < 40 || s.t[end] > ' ') {
-		end++
-	}
-	s.work += end - at.lo
+	line := lineOf(s.t, at.lo, at.hi, 4*longestValue)
+	most := -1
 	if header {
-		s.cookie = end
+		s.cookie = line.hi
+	} else {
+		most, line.hi = 1, min(line.hi, at.hi+maxReach)
 	}
-	for i := at.hi - len("="); i < end; {
-		n := strings.IndexAny(s.t[i:end], "=\t:,")
-		if n < 0 {
-			return
-		}
-		if i += n; s.t[i] == ':' || s.t[i] == ',' {
-			if i = skip(s.t[:end], i+1, " "); !quoteAt(s.t, i) {
-				continue
-			}
-			i--
-		}
-		lo := skip(s.t[:end], i+1, " \"'`")
-		hi := lo
-		for hi < end && inAddress[s.t[hi]] {
-			hi++
-		}
-		v := strings.TrimPrefix(s.t[lo:hi], "s%3A")
-		if gives(v) && !strings.ContainsAny(v, "=?") && (header || !isSumForm(v[max(0, len(v)-20):])) {
+	s.work += line.hi - at.lo
+	for _, m := range sessionValue.FindAllStringSubmatchIndex(s.t[at.hi-len("="):line.hi], most) {
+		lo, hi := at.hi-len("=")+m[2], at.hi-len("=")+m[3]
+		if v := strings.TrimPrefix(s.t[lo:hi], "s%3A"); gives(v) && (header || !isSumForm(v[max(0, len(v)-20):])) {
 			s.found(lo, hi, "generic-cookie", at)
-		}
-		if i = max(lo, i+1); !header {
-			return
 		}
 	}
 }
+
+var sessionValue = lazy.Expr("(?:[=\t]|[:,] *[\"'`])[ \"'`]*([\\w.~:/#\\[\\]@!$*+%|-]+)")
 
 // accounts finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
 // scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
@@ -268,10 +225,8 @@ func passwordIn(before, host string) int {
 		return len(before)
 	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
 		return 0
-	case scheme >= 0 && sign < 0:
-		if !random(v) && (len(v) < minHinted || l < odd) {
-			return 0
-		}
+	case scheme >= 0 && sign < 0 && !random(v) && (len(v) < minHinted || l < odd):
+		return 0
 	case scheme >= 0:
 		if isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/") {
 			return 0
@@ -290,41 +245,31 @@ var addressStops = bytesIn(" \t\r\n\"'<>`\\") //nolint:gochecknoglobals // read-
 
 // mnemonic is a wallet's seed as BIP 39 writes it: twelve to twenty-four words of three to eight letters.
 func mnemonic(s *scanner, at window) {
-	n, lo, i := 0, at.hi, at.hi
 	if at.lo < s.seed {
 		return
 	}
-	for end := min(len(s.t), at.hi+4*maxReach); i < end && n < 24 && (n > 0 || i-at.hi < 60); {
-		word := i
-		for i < end && isLower(s.t[i]) {
-			i++
+	var words []window
+	s.seed = at.hi
+	for _, m := range wordOrSign.FindAllStringIndex(s.t[at.hi:min(len(s.t), at.hi+4*maxReach)], -1) {
+		w := window{at.hi + m[0], at.hi + m[1]}
+		s.seed = w.hi
+		word := s.t[w.lo:w.hi]
+		if isWord := isLower(word[0]) && len(word) >= 3 && len(word) <= 8 && !messageWords[word]; isWord {
+			words = append(words, w)
+		} else if len(words) < 12 {
+			words = nil
 		}
-		if size := i - word; size < 3 || size > 8 || n > 0 && messageWords[s.t[word:i]] {
-			if n >= 12 {
-				i = word
-				break
-			}
-			n = -1
-		}
-		if n++; n == 1 {
-			lo = word
-		}
-		if n == 0 {
-			i = max(i, word+1)
-		} else if next := skip(s.t, i, " ,\n"); next > i {
-			i = next
-		} else if n < 12 {
-			n = 0
-			i++
-		} else {
+		if isLast := len(words) == 24 || len(words) >= 12 && words[len(words)-1] != w; isLast || len(words) == 0 && m[0] > 60 {
 			break
 		}
 	}
-	s.work += i - at.hi
-	if s.seed = i; n >= 12 {
-		s.found(lo, lo+len(strings.TrimRight(s.t[lo:i], " ,\n")), "mnemonic", at)
+	s.work += s.seed - at.hi
+	if n := len(words); n >= 12 {
+		s.found(words[0].lo, words[n-1].hi, "mnemonic", at)
 	}
 }
+
+var wordOrSign = lazy.Expr(`[a-z]+|[^a-z ,\n]`)
 
 // shape is what a token looks like where its maker put no prefix before it.
 type shape struct {
@@ -348,6 +293,7 @@ func shapes() []*shape {
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
+		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, false, 0, lazy.Expr(`(?i)^[^\n]{2,80}?[^\w+/](?:0x)?([\da-f]{64}|[a-z\d+/]{43}=)(?:[^\w+/=]|$)`), func(v string) bool { return len(v) == 64 || mixed(v) }},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), mixed},
 	}
 }

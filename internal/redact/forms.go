@@ -150,23 +150,21 @@ func (r reading) outward(p span) span {
 
 // unescaped undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.
 func unescaped(t string, _, i int) (string, int) {
-	t = t[i:]
+	t = t[i:min(len(t), i+10)]
 	if t[0] == '&' {
-		n := len(entity.FindString(t[:min(len(t), 10)]))
+		n := len(entity.FindString(t))
 		return html.UnescapeString(t[:n]), n
 	}
 	if len(t) < 2 {
 		return "", 0
 	}
-	switch c := t[1]; c {
-	case '"', '\'', '\\', '/', '`', '=', '#', '_', '*', '!', ':', '&', '$', '@':
-		return t[1:2], 2
-	case 'n', 'r', 't', 'e':
-		return map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'e': "\x1b"}[c], 2
-	case 'x':
-		return coded(t, 2, 2)
-	case 'u':
-		return coded(t, 2, 4)
+	switch n := strings.IndexByte("nrte\"'\\/`=#_*!:&$@", t[1]); {
+	case n >= 0:
+		return "\n\r\t\x1b\"'\\/`=#_*!:&$@"[n : n+1], 2
+	case t[1] == 'x':
+		return coded(t, 2)
+	case t[1] == 'u':
+		return coded(t, 4)
 	}
 	return "", 0
 }
@@ -202,12 +200,12 @@ func percent(t string, _, i int) (string, int) {
 	return "", 0
 }
 
-// coded is the character whose number stands in hexadecimal digits behind so many signs at the start of t.
-func coded(t string, signs, digits int) (string, int) {
-	if len(t) >= signs+digits {
-		r, err := strconv.ParseUint(t[signs:signs+digits], 16, 16)
+// coded is the character whose number stands in so many hexadecimal digits behind two signs.
+func coded(t string, digits int) (string, int) {
+	if len(t) >= 2+digits {
+		r, err := strconv.ParseUint(t[2:2+digits], 16, 16)
 		if err == nil && (digits == 4 || r >= ' ' && r < utf8.RuneSelf) && utf8.ValidRune(rune(r)) {
-			return string(rune(r)), signs + digits
+			return string(rune(r)), 2 + digits
 		}
 	}
 	return "", 0
@@ -280,7 +278,7 @@ func wrapped(t string, done, i int) int {
 	}
 	a, b := t[from:i], t[j:to]
 	n := strings.IndexByte(b, '=')
-	if isSumForm(b) && !isSumForm(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
+	if isSumForm(b) && !isSumForm(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || onlyDigits(b) || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
 		return 0
 	}
 	return j - i

@@ -38,10 +38,8 @@ func gradeOf(v string, delimited bool) grade {
 		}
 		return word
 	}
-	if before, _, found := strings.Cut(v, "|"); found && constants[lower(before)] {
-		return plain
-	}
-	if strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || isCommonFormat(v) {
+	before, _, rules := strings.Cut(v, "|") // of a form
+	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || isCommonFormat(v) {
 		return plain
 	}
 	p := profileOf(v)
@@ -74,7 +72,7 @@ func gradeOf(v string, delimited bool) grade {
 
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
 func expression(v string, p profile) bool {
-	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && strings.Trim(v[n+1:], digitSet) == "" { // a sum
+	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && onlyDigits(v[n+1:]) { // a sum
 		return true
 	}
 	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") || strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
@@ -127,16 +125,6 @@ func twoDigits(v string) bool {
 	return false
 }
 
-// hasDigit reports whether v holds a digit.
-func hasDigit(v string) bool {
-	for i := range len(v) {
-		if isDigit(v[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
@@ -145,16 +133,6 @@ func madeUp(v string) bool {
 }
 
 var madeUpForm = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
-
-// isName reports whether v is a name of code.
-func isName(v string) bool {
-	for i := range len(v) {
-		if !isWordByte(v[i]) {
-			return false
-		}
-	}
-	return v != "" && !isDigit(v[0])
-}
 
 // isChain reports whether v is names of code with points between them, or a file.
 func isChain(v string) bool {
@@ -215,7 +193,7 @@ func prefixedSum(v string) bool {
 // isPIN reports whether v is a number of four to eight digits, perhaps with spaces or hyphens.
 func isPIN(v string) bool {
 	v = strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSuffix(v, "#"))
-	return len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digitSet) == ""
+	return len(v) >= 4 && len(v) <= 8 && onlyDigits(v)
 }
 
 // isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.

@@ -95,16 +95,17 @@ var privateTag = lazy.Expr(`(?i)(?:<|&(?:amp;)*lt;|&#0*60;|&#x0*3c;|%3c|\\u003c|
 // dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An unclosed one reaches to the end, and one that was
 // not opened, as its beginning stands in another record, from the start. It returns where the passages were, too.
 func dropPrivate(s string) (string, []window) {
-	folded := foldTags(s, nil)
+	folded := foldTags(s)
 	if !holdsTag(folded) {
 		return s, nil
 	}
-	at := func(i int) int { return i }
-	if len(folded) != len(s) { // what looks like a sign of ASCII is longer
-		where := make([]int, 0, len(s)+1)
-		foldTags(s, func(i int) { where = append(where, i) })
-		where = append(where, len(s))
-		at = func(i int) int { return where[i] }
+	place, size := 0, 0 // in s, and in folded, where signs and letters may be shorter
+	at := func(i int) int {
+		for size < i {
+			r, n := utf8.DecodeRuneInString(s[place:])
+			place, size = place+n, size+utf8.RuneLen(foldTag(r))
+		}
+		return place
 	}
 	var out strings.Builder
 	var passages []window
@@ -154,32 +155,24 @@ func holdsTag(folded string) bool {
 	}
 }
 
-// foldTags is a text in small letters, with the letters and signs of a tag for those that look like them. It calls from with the place in
-// the text of each byte.
-func foldTags(s string, from func(i int)) string {
-	if from == nil && strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+// foldTags is a text in small letters, with the letters and signs of a tag for those that look like them.
+func foldTags(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return lower(s)
 	}
-	out := make([]byte, 0, len(s))
-	for i, r := range s {
-		n := len(out)
-		switch {
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		case r >= 0xff01 && r <= 0xff5e: // full width
-			out = append(out, byte(r-0xff01+'!'))
-		case int(r) < len(alikeTag) && alikeTag[r] != 0:
-			out = append(out, alikeTag[r])
-		default:
-			out = utf8.AppendRune(out, r)
-		}
-		for ; n < len(out); n++ {
-			if out[n] = lowerByte(out[n]); from != nil {
-				from(i)
-			}
-		}
+	return strings.Map(foldTag, s)
+}
+
+func foldTag(r rune) rune {
+	if r >= 0xff01 && r <= 0xff5e { // full width
+		r += '!' - 0xff01
+	} else if r >= utf8.RuneSelf && int(r) < len(alikeTag) && alikeTag[r] != 0 {
+		r = rune(alikeTag[r])
 	}
-	return string(out)
+	if r >= utf8.RuneSelf {
+		return r
+	}
+	return rune(lowerByte(byte(r)))
 }
 
 // alikeTag is the sign or letter of a tag that a sign or letter of another script looks like; 0 for none.

@@ -50,107 +50,96 @@ func english(t string, at window) (name, bool) {
 	word := lower(t[at.lo:n.end])
 	upper := !hasLower(t[at.lo:n.end])
 	glued := at.lo > 0 && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1]))
-	var ok bool
-	if n.kind, n.weak, ok = meant(word, t, at.lo, glued, upper); !ok {
+	m, ok := meant(word, wordBefore(t, at.lo), glued, upper)
+	if !ok {
 		return n, false
 	}
-	n.flag = isFlag(t, at.lo)
-	n.phrase = strings.Contains(word, "phrase")
-	n.weak = n.weak && !n.flag && !upper
+	n.kind, n.phrase = m.kind, strings.Contains(word, "phrase")
+	flag := wordUpTo(t, at.lo, &endsFlag)
+	n.flag = strings.HasPrefix(flag, "-") && !strings.ContainsAny(flag, "/=")
+	n.weak = m.weak && !n.flag && !upper || strings.Contains(wordUpTo(t, at.lo, &endsPart), "/")
 	rest := n.end
-	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) || t[n.end] == '-' && n.end+1 < len(t) && alnumeric(t[n.end+1]) ||
-		t[n.end] == '.' && n.end+1 < len(t) && isLower(t[n.end+1])) {
+	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) || n.end+1 < len(t) && (t[n.end] == '-' && alnumeric(t[n.end+1]) || t[n.end] == '.' && isLower(t[n.end+1]))) {
 		n.end++
 	}
 	if rest == n.end {
-		if n.kind == verb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && n.end < len(t) && t[n.end] == '=') {
+		sign := skip(t, n.end, "\"'")
+		if n.kind == verb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && strings.HasPrefix(t[n.end:], "=") || sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0) {
 			n.kind = password
 		}
-		if sign := skip(t, n.end, "\"'"); n.kind == verb && !glued && sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0 {
-			n.kind = password
-		}
-		n.weak = n.weak || inPath(t, at.lo)
 		return n, true
 	}
-	all := pieces(t[rest:n.end])
-	// "pskModes" tells about one
-	n.weak = n.weak || len(word) <= 3 && isUpper(t[rest]) && isLower(t[rest-1]) || inPath(t, at.lo)
-	return n, len(all) == 0 || !n.weak && !slices.ContainsFunc(all, AboutSecret)
+	about, all := false, 0
+	eachPiece(t[rest:n.end], func(p string, _ int) { about, all = about || AboutSecret(p), all+1 })
+	n.weak = n.weak || len(word) <= 3 && isUpper(t[rest]) && isLower(t[rest-1]) // "pskModes" tells about one
+	return n, all == 0 || !n.weak && !about
 }
 
-// meant is the kind of a name by its word and the one before it, and whether the name is weak.
-func meant(word, t string, i int, glued, upper bool) (k kind, weak, ok bool) {
-	switch word {
-	case "pass":
-		return verb, glued, true
-	case "passw", "pw", "pwd", "psk":
-		return password, glued, true
-	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring":
-		return password, false, true
-	case "ssid":
-		return occasion, false, true
-	case "identified by", "identified with":
-		return password, true, true
-	case " pat", "_pat":
-		return token, !upper, true
-	case "wif":
-		return key, false, !glued
-	case "authtok", "authtoken", "secret", "cred", "creds", "credential", "credentials", "secrets", "authorization":
-		return token, false, true
-	case "token", "tokens":
-		return token, false, !slices.Contains(countsTokens, wordBefore(t, i))
-	case "pin", "otp", "totp", "puk", "pincode", "2fa":
-		return numeral, true, true
-	case "code", "codes":
-		return numeral, true, slices.Contains(ofCodes, wordBefore(t, i))
-	case "session":
-		return key, false, upper // in small letters, it is one of many things
-	case "salt", "pepper":
-		return key, false, true
-	case "auth":
-		return occasion, false, true
-	case "bearer":
-		return key, true, true
-	case "key", "keys":
-		switch before := wordBefore(t, i); {
-		case slices.Contains(ofKeys, before):
-			return token, false, true
-		case slices.Contains(ofLookups, before):
-			return key, true, false
+// meaning is what a word says of a value, as in name.
+type meaning struct {
+	kind kind
+	weak bool
+}
+
+// meanings are those of the words that name secrets.
+var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-only
+	out := map[string]meaning{"identified by": {password, true}, "identified with": {password, true}, " pat": {token, true}, "_pat": {token, true}}
+	for m, words := range map[meaning]string{
+		{verb, false}:     "pass",
+		{password, false}: "passw pw pwd psk password passwords passwd passphrase passphrases passcode securestring",
+		{token, false}:    "authtok authtoken secret secrets cred creds credential credentials authorization token tokens",
+		{key, false}:      "wif session salt pepper",
+		{key, true}:       "bearer key keys",
+		{numeral, true}:   "pin otp totp puk pincode 2fa code codes",
+		{occasion, false}: "ssid auth",
+	} {
+		for word := range setOf(words) {
+			out[word] = m
 		}
-		return key, true, true
 	}
-	ending, found := strings.CutPrefix(word, "password")
-	return password, false, found && len(ending) <= 3 // "passwordnya", "passwordet"
+	return out
+}()
+
+// meant is the meaning of a word behind another one, or as a part of a longer one, or in capitals.
+func meant(word, before string, glued, upper bool) (m meaning, ok bool) {
+	m, ok = meanings[word]
+	switch strings.TrimSuffix(word, "s") {
+	case "pas", "passw", "pw", "pwd", "psk":
+		m.weak = glued
+	case "wif":
+		ok = !glued
+	case "session":
+		ok = upper // in small letters, it is one of many things
+	case "token":
+		ok = !countsTokens[before]
+	case "code":
+		ok = ofCodes[before]
+	case "key":
+		if ok = !ofLookups[before]; ofKeys[before] {
+			m = meaning{token, false}
+		}
+	}
+	if ending, found := strings.CutPrefix(word, "password"); !ok && len(ending) <= 3 { // "passwordnya", "passwordet"
+		return meaning{}, found
+	}
+	return m, ok
 }
 
 // What stands before "token", "code" and "key".
 var (
-	countsTokens = strings.Fields("page next continuation cancellation sync prompt completion max min total input output cached reasoning last design color num")                                                                    //nolint:gochecknoglobals // read-only
-	ofCodes      = strings.Fields("verification confirmation pin backup recovery security access door alarm sms time login auth 2fa fa mfa unlock pairing gate entry reset")                                                         //nolint:gochecknoglobals // read-only
-	ofKeys       = strings.Fields("api access account secret private signing encryption master auth deploy license licence shared hmac jwt app server service")                                                                      //nolint:gochecknoglobals // read-only
-	ofLookups    = strings.Fields("public recv primary foreign cache restore sort partition index row hash group object map storage query idempotency unique lookup s metric site dedup dedupe routing host trusted composite join") //nolint:gochecknoglobals // read-only
+	countsTokens = setOf("page next continuation cancellation sync prompt completion max min total input output cached reasoning last design color num")                                                                    //nolint:gochecknoglobals // read-only
+	ofCodes      = setOf("verification confirmation pin backup recovery security access door alarm sms time login auth 2fa fa mfa unlock pairing gate entry reset")                                                         //nolint:gochecknoglobals // read-only
+	ofKeys       = setOf("api access account secret private signing encryption master auth deploy license licence shared hmac jwt app server service")                                                                      //nolint:gochecknoglobals // read-only
+	ofLookups    = setOf("public recv primary foreign cache restore sort partition index row hash group object map storage query idempotency unique lookup s metric site dedup dedupe routing host trusted composite join") //nolint:gochecknoglobals // read-only
 )
 
-// isFlag reports whether the dashes and words that begin a flag stand before i.
-func isFlag(t string, i int) bool {
+// wordUpTo is what stands before i, at most 60 bytes, up to one of the bytes that end it.
+func wordUpTo(t string, i int, ends *[256]bool) string {
 	lo := i
-	for ; lo > max(0, i-60) && !endsFlag[t[lo-1]]; lo-- {
-		if t[lo-1] == '/' || t[lo-1] == '=' {
-			return false
-		}
+	for lo > max(0, i-60) && !ends[t[lo-1]] {
+		lo--
 	}
-	return lo < i && t[lo] == '-'
-}
-
-// inPath reports whether what stands at i is a part of a path.
-func inPath(t string, i int) bool {
-	for lo := i; lo > max(0, i-60) && !endsPart[t[lo-1]]; lo-- {
-		if t[lo-1] == '/' {
-			return true
-		}
-	}
-	return false
+	return t[lo:i]
 }
 
 var (
@@ -170,8 +159,7 @@ func wordBefore(t string, i int) string {
 	return lower(t[lo:i])
 }
 
-// AboutSecret reports whether the last word of a name makes it tell about a secret, and not
-// be one.
+// AboutSecret reports whether the last word of a name makes it tell about a secret, and not be one.
 func AboutSecret(word string) bool { return aboutSecrets[lower(word)] }
 
 var aboutSecrets = setOf( //nolint:gochecknoglobals // read-only

@@ -141,9 +141,6 @@ func belongs(v, rest string, n int) bool {
 	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
 		return true
 	}
-	if len(v) < 4 && !hasUpper(v+piece) { // "u1,v22"
-		return false
-	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
 	return !names && hasDigit(v+piece) && (rest[0] != ',' || gradeOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
 }

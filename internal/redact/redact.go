@@ -1,14 +1,12 @@
 // Package redact takes secrets out of everything that is about to be stored.
 //
 // In: a session.Entry as decoders and git made it. Out: an Entry with an unexported field. The codec accepts nothing else, so text that
-// was not redacted cannot reach the ledger. Turns, titles, branches, commands, paths, tool names and memories are redacted. IDs, hashes,
-// e-mail addresses and times stay.
+// was not redacted cannot reach the ledger. IDs, hashes, e-mail addresses and times stay.
 //
 // The rules are gitleaks v8.30.1's default ones (gitleaks.go), detectors of our own (formats.go), and values that the machine knows to be
-// secret, or that were found before. They see each text in several readings (forms.go). Each text except paths is first normalised. A title that begins a prompt is
-// made of the redacted prompt, so that the rules see one text. A found value is replaced by "[REDACTED:rule-id]" everywhere in the entry,
-// unless it is an ordinary word. Before the rules, <private>…</private> becomes "[private]", text that names an excluded path "[excluded]",
-// and a home folder "~".
+// secret, or that were found before. They see each text in several readings (forms.go). A found value is replaced by "[REDACTED:rule-id]"
+// everywhere in the entry, unless it is an ordinary word. Before the rules, each text but a path is normalised, <private>…</private> becomes
+// "[private]", text that names an excluded path "[excluded]", and a home folder "~".
 //
 // Promises: the same entry gives the same result; applying twice is applying once; the output is valid UTF-8; the given entry does not change;
 // a normalised text (session.Plain) without findings comes out byte for byte. A Redactor is safe for concurrent use. It reads no file, and
@@ -25,8 +23,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Entry is a session.Entry that has been through redaction. Only Apply makes one that
-// says something; the zero value is an empty entry.
+// Entry is a session.Entry that has been through redaction. Only Apply makes one that says something; the zero value is an empty entry.
 type Entry struct{ entry session.Entry }
 
 // Entry returns the redacted entry. Its slices are shared: read them only.
@@ -82,9 +79,8 @@ type Redactor struct {
 	public  func(ctx context.Context, candidates []string) ([]bool, error)
 }
 
-// New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about
-// 1 ms) at the first text, and each rule is compiled when a text first holds one of its
-// keywords.
+// New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about 1 ms) at the first text, and each rule is
+// compiled when a text first holds one of its keywords.
 func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
@@ -96,9 +92,8 @@ func With(s Settings) *Redactor {
 // Nearly all entries need one scan, those with findings two.
 const maxRounds = 10
 
-// Apply returns e without its secrets, and what was replaced. Turns are then cut to
-// session.MaxTurn bytes and commands to session.CmdPrefix runes, never inside a
-// marker. It fails when ctx ends.
+// Apply returns e without its secrets, and what was replaced. Turns are then cut to session.MaxTurn bytes and commands to session.CmdPrefix
+// runes, never inside a marker. It fails when ctx ends.
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
 	rep := Report{Marks: r.exclude.drop(&e)}
@@ -109,13 +104,12 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	if err == nil {
 		err = r.settle(ctx, all, all, published)
 	}
+	n := len(all)
+	for _, m := range made {
+		all = append(all, m.again())
+	}
 	if err == nil {
-		titles := make([]*text, len(made))
-		for i, m := range made {
-			titles[i] = m.again()
-		}
-		all = append(all, titles...)
-		err = r.settle(ctx, titles, all, published)
+		err = r.settle(ctx, all[n:], all, published)
 	}
 	if err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
@@ -143,14 +137,7 @@ func (r *Redactor) normalise(t *text) {
 // nothing more: a replacement or a cut can bring a value to the end of a text, where a rule accepts it that did not
 // before. Each round takes away bytes that are not markers, so it ends.
 func (r *Redactor) settle(ctx context.Context, todo, all []*text, published map[string]bool) error {
-	for round := 0; len(todo) > 0; round++ {
-		if round == maxRounds {
-			for _, t := range todo {
-				t.marks = []span{{lo: 0, hi: len(Unsettled), rule: "unsettled", value: *t.at}}
-				*t.at = Unsettled
-			}
-			return nil
-		}
+	for round := 0; len(todo) > 0 && round < maxRounds; round++ {
 		found, err := r.scanAll(ctx, todo, published)
 		if err == nil {
 			err = found.weigh(ctx)
@@ -163,7 +150,7 @@ func (r *Redactor) settle(ctx context.Context, todo, all []*text, published map[
 		}
 		todo = nil
 		for _, t := range all {
-			if short := t.cut(*t.at); short != *t.at {
+			if short := t.cut(); short != *t.at {
 				t.marks = slices.DeleteFunc(t.marks, func(m span) bool { return m.hi > len(short) })
 				*t.at, t.changed = short, true
 			}
@@ -173,104 +160,107 @@ func (r *Redactor) settle(ctx context.Context, todo, all []*text, published map[
 			t.changed = false
 		}
 	}
+	for _, t := range todo {
+		t.marks = []span{{lo: 0, hi: len(Unsettled), rule: "unsettled", value: *t.at}}
+		*t.at = Unsettled
+	}
 	return nil
 }
 
 // text is one string of an entry that may hold a secret.
 type text struct {
 	at      *string
-	cut     func(string) string // to the length that is kept; applied after redaction
-	title   bool                // may itself be the cut beginning of another text
-	path    bool                // names a file, so its bytes say which
-	changed bool                // in this round
-	place   place
+	place   Mark   // without what was replaced
+	title   bool   // may itself be the cut beginning of another text
+	path    bool   // names a file, so its bytes say which
+	changed bool   // in this round
 	marks   []span // what was replaced so far, in order, where it stands now
+}
+
+// cut is the text at the length that is kept; for what redaction has left.
+func (t *text) cut() string {
+	switch {
+	case t.title:
+		return session.Shorten(session.OneLine(*t.at), session.MaxTitle)
+	case t.place.In == InTurn:
+		return cutTurn(*t.at)
+	case t.place.In == InCommand:
+		return cutCommand(*t.at)
+	}
+	return *t.at
 }
 
 // texts lists every text of e, in a fixed order, but for titles that are made of a prompt.
 func texts(e *session.Entry) (out []*text, made []madeTitle) {
-	whole := func(s string) string { return s }
-	cutTitle := func(s string) string { return session.Shorten(session.OneLine(s), session.MaxTitle) }
-	var at place
-	put := func(t text) {
-		if t.place = at; *t.at != "" {
-			out = append(out, &t)
-		}
-	}
-	add := func(in string, all ...*string) {
-		at.in = in
+	at := Mark{Turn: -1}
+	add := func(in string, as text, all ...*string) {
+		at.In = in
 		for _, s := range all {
-			put(text{at: s, cut: whole, path: in == InFile})
+			if t := as; *s != "" {
+				t.at, t.place = s, at
+				out = append(out, &t)
+			}
 		}
 	}
-	at.turn = -1
-	add(InSubject, &e.Subject)
+	add(InSubject, text{}, &e.Subject)
 	if c := e.Checkpoint; c != nil {
-		add(InBranch, &c.GitBranch)
+		add(InBranch, text{}, &c.GitBranch)
 		for i := range c.Files {
-			add(InFile, &c.Files[i].Path, &c.Files[i].OldPath)
+			add(InFile, text{path: true}, &c.Files[i].Path, &c.Files[i].OldPath)
 		}
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
-		at = place{session: s.ID, turn: -1}
-		add(InBranch, &s.Branch)
-		add(InModel, &s.Model)
-		prompt := promptOfTitle(s)
-		if at.in = InTitle; prompt < 0 {
-			put(text{at: &s.Title, cut: cutTitle, title: true})
+		at = Mark{Session: s.ID, Turn: -1}
+		add(InBranch, text{}, &s.Branch)
+		add(InModel, text{}, &s.Model)
+		prompt := session.TitleTurn(s.Turns)
+		if prompt >= 0 && (s.Title == "" || s.Title != session.PromptTitle(s.Turns[prompt].Content)) {
+			prompt = -1
+		}
+		if prompt < 0 {
+			add(InTitle, text{title: true}, &s.Title)
 		}
 		for j := range s.Turns {
-			at.in, at.turn = InTurn, s.Turns[j].Index
-			put(text{at: &s.Turns[j].Content, cut: cutTurn})
+			at.Turn = s.Turns[j].Index
+			add(InTurn, text{}, &s.Turns[j].Content)
 			if j == prompt {
-				made = append(made, madeTitle{&s.Title, out[len(out)-1], s.ID})
+				made = append(made, madeTitle{&s.Title, out[len(out)-1]})
 			}
 		}
 		for j := range s.ToolCalls {
 			c := &s.ToolCalls[j]
-			at.turn = c.Turn
-			add(InPath, &c.Tool)
-			put(text{at: &c.Path, cut: whole, path: true})
-			at.in = InCommand
-			put(text{at: &c.Cmd, cut: cutCommand})
+			at.Turn = c.Turn
+			add(InPath, text{}, &c.Tool)
+			add(InPath, text{path: true}, &c.Path)
+			add(InCommand, text{}, &c.Cmd)
 		}
 	}
-	at = place{turn: -1}
+	at = Mark{Turn: -1}
 	for i := range e.Wrote {
-		add(InFile, &e.Wrote[i].Path)
+		add(InFile, text{path: true}, &e.Wrote[i].Path)
 	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
-		at.in = InMemory
-		put(text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
-		add(InMemory, &m.Content, &m.Source)
+		add(InMemory, text{title: true}, &m.Title) // an agent may have cut it from the content
+		add(InMemory, text{}, &m.Content, &m.Source)
 	}
 	return out, made
-}
-
-// promptOfTitle is the number of the turn whose beginning a session's title is; -1 for none.
-func promptOfTitle(s *session.Session) int {
-	if s.Title != "" {
-		if n := session.TitleTurn(s.Turns); n >= 0 && s.Title == session.PromptTitle(s.Turns[n].Content) {
-			return n
-		}
-	}
-	return -1
 }
 
 // madeTitle is a title that is the beginning of a prompt in the same entry. What is cut off a secret, no rule knows, so it is not redacted
 // by itself.
 type madeTitle struct {
-	title   *string
-	prompt  *text
-	session string
+	title  *string
+	prompt *text
 }
+
+func (m madeTitle) place() Mark { return Mark{Session: m.prompt.place.Session, In: InTitle, Turn: -1} }
 
 // again makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of the title, too.
 func (m madeTitle) again() *text {
 	*m.title = session.PromptTitle(*m.prompt.at)
-	t := &text{at: m.title, cut: func(s string) string { return s }, place: place{m.session, InTitle, -1}}
+	t := &text{at: m.title, place: m.place()}
 	markers := markerForm.FindAllStringIndex(*m.title, -1)
 	for _, p := range m.prompt.marks {
 		n := len(markerForm.FindAllStringIndex((*m.prompt.at)[:p.lo], -1))

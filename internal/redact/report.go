@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -21,13 +20,6 @@ const (
 	InSubject = "subject" // of the code commit
 	InMemory  = "memory"
 )
-
-// place is where a text stands in its entry.
-type place struct {
-	session string // its ID; "" for a text of no session
-	in      string // one of the constants
-	turn    int    // index of the turn, or of the one before the tool call; -1 for others
-}
 
 // Mark is one place that redaction replaced.
 type Mark struct {
@@ -59,7 +51,7 @@ func (t *text) report(rep *Report) {
 	private := 0
 	rep.Marks = slices.Grow(rep.Marks, len(t.marks))
 	for _, m := range t.marks {
-		rep.Marks = append(rep.Marks, t.place.mark(m, *t.at))
+		rep.Marks = append(rep.Marks, t.place.of(m, *t.at))
 		if m.rule == "private" {
 			private = 1
 			continue
@@ -72,8 +64,10 @@ func (t *text) report(rep *Report) {
 	rep.Private += private
 }
 
-func (p place) mark(m span, text string) Mark {
-	return Mark{Rule: m.rule, Session: p.session, In: p.in, Turn: p.turn, Trigger: m.trigger, Value: m.value, Text: text, Lo: m.lo, Hi: m.hi}
+// of is a mark at the place of m.
+func (m Mark) of(s span, text string) Mark {
+	m.Rule, m.Trigger, m.Value, m.Text, m.Lo, m.Hi = s.rule, s.trigger, s.value, text, s.lo, s.hi
+	return m
 }
 
 // shown is how many characters of the text are shown on each side of a marker.
@@ -82,17 +76,15 @@ const shown = 30
 // Around is the text around the mark, on one line, at most about 80 characters.
 func (m Mark) Around() string {
 	from, to := runeStart(m.Text, max(0, m.Lo-4*shown)), runeStart(m.Text, min(len(m.Text), m.Hi+4*shown))
-	before, after := strings.TrimLeft(oneSpaced(m.Text[from:m.Lo]), " "), strings.TrimRight(oneSpaced(m.Text[m.Hi:to]), " ")
-	head, tail := "", ""
-	for n := utf8.RuneCountInString(before); n > shown; n-- {
-		_, size := utf8.DecodeRuneInString(before)
-		before, head = before[size:], "…"
+	before := []rune(strings.TrimLeft(oneSpaced(m.Text[from:m.Lo]), " "))
+	after := []rune(strings.TrimRight(oneSpaced(m.Text[m.Hi:to]), " "))
+	if n := len(before) - shown; n > 0 {
+		before = append([]rune("…"), before[n:]...)
 	}
-	for n := utf8.RuneCountInString(after); n > shown; n-- {
-		_, size := utf8.DecodeLastRuneInString(after)
-		after, tail = after[:len(after)-size], "…"
+	if len(after) > shown {
+		after = append(after[:shown], '…')
 	}
-	return head + before + m.Text[m.Lo:m.Hi] + after + tail
+	return string(before) + m.Text[m.Lo:m.Hi] + string(after)
 }
 
 // oneSpaced is a text on one line, with one space for all white space between two words.

@@ -32,17 +32,14 @@ type scanner struct {
 	work   int // see ruleset
 
 	// What was looked at already, so that no byte is looked at for each keyword around it.
-	done        map[int]int // by rule: the end of the last match
-	key         int         // the end of the last private key
-	address     window      // the last one that may be a webhook's, from its "://"
-	cookie      int         // the end of the last header of cookies
-	line        window      // from a name to its end
-	seed        int         // the end of the last words of a wallet
-	lastName    int         // the end of the last name
-	nextValue   int         // where the next "value" stands, for indexFrom
-	nextDefault int         // where the next "default" stands, for indexFrom
-	args        []window    // of the last command
-	runs        [2]window   // the last values without quotes; the second began in ASCII
+	done     map[int]int // by rule: the end of the last match
+	key      int         // the end of the last private key
+	cookie   int         // the end of the last header of cookies
+	line     window      // from a name to its end
+	seed     int         // the end of the last words of a wallet
+	lastName int         // the end of the last name
+	args     []window    // of the last command
+	runs     [2]window   // the last values without quotes; the second began in ASCII
 }
 
 // scanAll looks for secrets in every text.
@@ -114,14 +111,14 @@ func (s *ruleset) recognised(ctx context.Context, t string) (out []span, err err
 
 // insideNumber reports whether a number of digits alone is part of a longer one.
 func insideNumber(t string, lo, hi int) bool {
-	return strings.Trim(t[lo:hi], digitSet) == "" && (lo > 0 && isDigit(t[lo-1]) || hi < len(t) && isDigit(t[hi]))
+	return onlyDigits(t[lo:hi]) && (lo > 0 && isDigit(t[lo-1]) || hi < len(t) && isDigit(t[hi]))
 }
 
 // scan returns what the rules find in a part of t, of which low has small letters. Each looks at its keywords, and at most a fixed number of
 // bytes around them, which may lie outside the part.
 func (s *ruleset) scan(t, low string, part window) []span {
 	const reach = 8*maxReach + longestValue + 1
-	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*wide{}, nextValue: -1, nextDefault: -1}
+	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*wide{}}
 	inside := markers(t, part, s.ids)
 	s.keywords.each(low, part, func(w, at int) {
 		for len(inside) > 0 && inside[0].hi <= at {
@@ -189,25 +186,6 @@ func lower(t string) string {
 	return string(b)
 }
 
-// hasUpper and hasLower report whether there is a letter of ASCII in v that is one.
-func hasUpper(v string) bool {
-	for i := range len(v) {
-		if isUpper(v[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasLower(v string) bool {
-	for i := range len(v) {
-		if isLower(v[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 func lowerByte(c byte) byte {
 	if isUpper(c) {
 		return c + 'a' - 'A'
@@ -251,11 +229,16 @@ func lineOf(t string, lo, hi, reach int) window {
 // the name of a package such as "oauth2" or "api", and hold a name by chance.
 func isSum(t string, i int) bool {
 	const longest = 128 // SHA-512 in hexadecimal digits
+	return sumAt(t, i) || sumAt(t, runStart(t, i, longest, "-_"))
+}
+
+// runStart is where a run of base64 or one of some more signs begins before i, at most so many bytes.
+func runStart(t string, i, most int, more string) int {
 	from := i
-	for from > 0 && i-from < longest && (inBase64(t[from-1]) || t[from-1] == '-' || t[from-1] == '_') {
+	for from > 0 && i-from < most && (inBase64(t[from-1]) || strings.IndexByte(more, t[from-1]) >= 0) {
 		from--
 	}
-	return sumAt(t, i) || sumAt(t, from)
+	return from
 }
 
 // sumAt reports whether the name of a kind of sum, and a sign, end at i or begin there.
@@ -268,17 +251,12 @@ func sumAt(t string, i int) bool {
 	return n > 0 && strings.IndexByte(":=-", before[n]) >= 0 && isDigit(before[n-1]) && sumName.MatchString(before[:n])
 }
 
-// sumName ends in the name of a kind of sum.
 var sumName = lazy.Expr(`(?i)(?:h1|md5|sha(?:1|256|384|512))$`)
 
-// inBlob reports whether a keyword stands by chance in what base64 made of something: in a run of 100
-// letters and more.
+// inBlob reports whether a keyword stands by chance in what base64 made of something: in a run of 100 letters and more.
 func inBlob(t string, at window) bool {
 	const least = 100
-	lo, hi := at.lo, at.hi
-	for lo > 0 && at.lo-lo < least && inBase64(t[lo-1]) {
-		lo--
-	}
+	lo, hi := runStart(t, at.lo, least, ""), at.hi
 	for hi < len(t) && hi-at.hi < least && inBase64(t[hi]) {
 		hi++
 	}

@@ -8,8 +8,7 @@ import (
 // maxRows is how many rows of a table, and how many values in a list, are looked at.
 const maxRows = 20
 
-// valuesBelow finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
-// INSERT INTO.
+// valuesBelow finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and INSERT INTO.
 func (s *scanner) valuesBelow(n name) {
 	head, sep := s.header(n)
 	if sep == "" {

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// People write to an agent in their own language. What they call a password, a token or a key
-// is a word of it, and what stands between the word and the value is an ending, a particle, a
-// verb, or a colon as wide as a character of Chinese.
+// People write to an agent in their own language. What they call a password, a token or a key is a word of it, and what stands between the
+// word and the value is an ending, a particle, a verb, or a colon as wide as a character of Chinese.
 
 // tongues are the words, in lower case, without endings.
 func tongues() []string {

@@ -70,10 +70,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		s.found(lo, hi, rule, n.at)
 		next := skip(s.t, hi, " ,;&\"'`")
 		if next < len(s.t) && s.t[next] == '\n' {
-			next = skip(s.t, next+1, " -*>\"'`")
-			if end := skip(s.t, next, digitSet); end-next <= 2 && strings.HasPrefix(s.t[end:], ". ") {
-				next = end + 2
-			}
+			next = skipBullet(s.t, next+1, " -*>\"'`")
 		}
 		if m := replacedBy.FindString(s.t[hi:min(len(s.t), hi+40)]); m != "" {
 			next, several = hi+len(m), true
@@ -97,7 +94,7 @@ var replacedBy = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(
 
 // alike reports whether two values have one form: numbers of nearly the same length, or the same signs in the same places, and digits.
 func alike(a, b string) bool {
-	if strings.Trim(a, digitSet) == "" && strings.Trim(b, digitSet) == "" {
+	if onlyDigits(a) && onlyDigits(b) {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
 	}
 	if len(a) != len(b) || !hasDigit(a) || !hasDigit(b) {
@@ -340,7 +337,7 @@ func (w *walk) skipWord(v string) {
 // valueOfPair is the value under the key "value" or "default" where the name is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (w *walk) valueOfPair() (lo, hi int) {
 	rest := w.low[w.end:min(len(w.low), w.end+maxReach)]
-	if w.indexFrom("value", &w.nextValue, w.end) >= w.end+len(rest) && w.indexFrom("default", &w.nextDefault, w.end) >= w.end+len(rest) {
+	if !strings.Contains(rest, "value") && !strings.Contains(rest, "default") {
 		return 0, 0
 	}
 	w.work += len(rest)
@@ -352,24 +349,12 @@ func (w *walk) valueOfPair() (lo, hi int) {
 	if v.i >= len(w.t) {
 		return 0, 0
 	}
+	next := v.step
 	if w.t[v.i-1] == '>' {
-		lo, hi, _ = v.elementText()
-		return lo, hi
+		next = v.elementText
 	}
-	lo, hi, _ = v.step()
+	lo, hi, _ = next()
 	return lo, hi
-}
-
-// indexFrom is where word stands first from i on; the text's end for nowhere. It searches only where i is beyond *cached, the place it found
-// last, so i must grow from call to call.
-func (s *scanner) indexFrom(word string, cached *int, i int) int {
-	if *cached < i {
-		n := strings.Index(s.low[i:max(i, s.limit)], word)
-		if *cached = len(s.low); n >= 0 {
-			*cached = i + n
-		}
-	}
-	return *cached
 }
 
 var valueKey = lazy.Expr(`(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =|\bvalue (?:is )?)`)
@@ -421,10 +406,7 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 		if end < 0 {
 			return 0, 0
 		}
-		at = skip(t, at+end+1, " \t>-*#\n")
-		if n := skip(t, at, digitSet); n > at && n-at <= 2 && strings.HasPrefix(t[n:], ". ") {
-			at = n + 2
-		}
+		at = skipBullet(t, at+end+1, " \t>-*#\n")
 		lo, hi := s.bare(at)
 		if rest := skip(t, hi, "\"'`*"); lo == hi || rest < len(t) && strings.IndexByte(" \r\n", t[rest]) < 0 || rest < len(t) && t[rest] == ' ' && strings.Trim(lineRest(t, rest), " \t") != "" {
 			if strings.HasPrefix(t[at:], "```") {
@@ -441,6 +423,15 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 		}
 	}
 	return 0, 0
+}
+
+// skipBullet passes signs, and a number of a list ("12. "), at the start of a line.
+func skipBullet(t string, i int, signs string) int {
+	i = skip(t, i, signs)
+	if n := skip(t, i, digitSet); n-i <= 2 && strings.HasPrefix(t[n:], ". ") {
+		return n + 2
+	}
+	return i
 }
 
 // lineRest is the rest of the line at i, at most maxReach bytes.

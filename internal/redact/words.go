@@ -9,9 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// Ordinary reports whether a value says too little to be a secret that could be told from
-// other text: it is short, a word, a placeholder, a path, an address, a number with points.
-// Such a value is never replaced wherever it stands, whoever says that it is a password.
+// Ordinary reports whether a value says too little to be a secret that could be told from other text: it is short, a word, a placeholder, a
+// path, an address, a number with points. Such a value is never replaced wherever it stands, whoever says that it is a password.
 func Ordinary(v string) bool {
 	v = strings.TrimSpace(v)
 	switch {
@@ -25,16 +24,6 @@ func Ordinary(v string) bool {
 		return !hasRandomPart(v)
 	}
 	return pathForm.MatchString(v) && Wordy(v)
-}
-
-// onlyLetters reports whether v is letters of ASCII alone.
-func onlyLetters(v string) bool {
-	for i := range len(v) {
-		if !isLetter(v[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 var (
@@ -74,14 +63,8 @@ var placeholderParts = sync.OnceValue(func() *searcher { //nolint:gochecknogloba
 	return newSearcher(strings.Fields("${ {{ $( ... … example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
 })
 
-// pieces are the runs of letters of one kind of case and the runs of digits in v: "apiKey2" has
-// three.
-func pieces(v string) (out []string) {
-	eachPiece(v, func(p string, _ int) { out = append(out, p) })
-	return out
-}
-
-// eachPiece calls found for each of pieces, with its class: of "apiKey2", the class of "Key" is lowerLetter.
+// eachPiece calls found for the runs of letters of one kind of case and the runs of digits in v, each with its class: of "apiKey2" for "api",
+// "Key", which is a lowerLetter, and "2".
 func eachPiece(v string, found func(p string, class int)) {
 	start, class, last := 0, 0, 0
 	flush := func(end int) {
@@ -107,17 +90,22 @@ func eachPiece(v string, found func(p string, class int)) {
 	flush(len(v))
 }
 
-// Classes of characters; 0 is any other.
+// Classes of characters.
 const (
-	lowerLetter = iota + 1
+	lowerLetter = 1 << iota
 	upperLetter
 	digit
+	underscore
+	other
+
+	letter = lowerLetter | upperLetter
 )
 
+// charClass is the class of a letter or digit; 0 for anything else.
 func charClass(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
-		return int(charClasses[r])
+		return int(byteClasses[r] & (letter | digit))
 	case unicode.IsDigit(r):
 		return digit
 	case unicode.IsUpper(r):
@@ -128,15 +116,44 @@ func charClass(r rune) int {
 	return 0
 }
 
-var charClasses = func() (out [utf8.RuneSelf]byte) { //nolint:gochecknoglobals // read-only
-	for i := range 26 {
-		out['a'+i], out['A'+i] = lowerLetter, upperLetter
-	}
-	for i := range 10 {
-		out['0'+i] = digit
+var byteClasses = func() (out [256]uint8) { //nolint:gochecknoglobals // read-only
+	for c := range out {
+		switch c := byte(c); {
+		case isLower(c):
+			out[c] = lowerLetter
+		case isUpper(c):
+			out[c] = upperLetter
+		case isDigit(c):
+			out[c] = digit
+		case c == '_':
+			out[c] = underscore
+		default:
+			out[c] = other
+		}
 	}
 	return out
 }()
+
+// classes are those of the bytes of v, each a bit.
+func classes(v string) (all uint8) {
+	for i := range len(v) {
+		all |= byteClasses[v[i]]
+	}
+	return all
+}
+
+// Of the letters and digits of ASCII:
+func hasUpper(v string) bool    { return classes(v)&upperLetter != 0 }
+func hasLower(v string) bool    { return classes(v)&lowerLetter != 0 }
+func hasDigit(v string) bool    { return classes(v)&digit != 0 }
+func onlyLetters(v string) bool { return classes(v)&^letter == 0 }
+func onlyDigits(v string) bool  { return classes(v)&^digit == 0 }
+func mixed(v string) bool       { return ^classes(v)&(letter|digit) == 0 }
+
+// isName reports whether v is a name of code.
+func isName(v string) bool {
+	return v != "" && !isDigit(v[0]) && classes(v)&^(letter|digit|underscore) == 0
+}
 
 // profile counts what a value is put together of.
 type profile struct {
@@ -150,12 +167,22 @@ type profile struct {
 
 // profileOf looks at the first 256 bytes of v, which say enough.
 func profileOf(v string) (p profile) {
-	eachPiece(v[:runeStart(v, min(len(v), 256))], func(w string, kind int) {
-		if kind == digit {
+	last := 0 // letter's class
+	eachPiece(v[:runeStart(v, min(len(v), 256))], func(w string, class int) {
+		if class == digit {
 			p.digits += len(w)
 			p.longNumber = p.longNumber || len(w) > 5
 			return
 		}
+		first, size := utf8.DecodeRuneInString(w)
+		k := charClass(first)
+		if last != 0 && k != last {
+			p.caseChanges++
+		}
+		if k != class && size < len(w) { // "Key"
+			p.caseChanges++
+		}
+		last = class
 		p.letters += len(w)
 		if len(w) > 2 && isWord(w) {
 			if strings.ContainsAny(w, "aeiouyAEIOUY") {
@@ -167,15 +194,6 @@ func profileOf(v string) (p profile) {
 		}
 		p.nameWord = p.nameWord || len(w) < 12 && nameWords[lower(w)]
 	})
-	last := 0
-	for _, r := range v[:runeStart(v, min(len(v), 256))] {
-		if k := charClass(r); k == lowerLetter || k == upperLetter {
-			if last != 0 && k != last {
-				p.caseChanges++
-			}
-			last = k
-		}
-	}
 	return p
 }
 
@@ -187,12 +205,11 @@ func (p profile) random(v string) bool {
 	return p.letters+p.digits >= 16 && p.letters > 2 && p.digits > 1 && 2*p.inLongWords < p.letters && entropy(v) > 3
 }
 
+func random(v string) bool      { return profileOf(v).random(v) }
+func hasNameWord(v string) bool { return profileOf(v).nameWord }
+
 // Wordy reports whether v is put together from words and short numbers, as names in code are.
 func Wordy(v string) bool { return profileOf(v).wordy() }
-
-func random(v string) bool { return profileOf(v).random(v) }
-
-func hasNameWord(v string) bool { return profileOf(v).nameWord }
 
 // nameWords stand in names and samples ("authToken", "test-key"), and seldom in secrets.
 var nameWords = setOf( //nolint:gochecknoglobals // read-only
