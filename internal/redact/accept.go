@@ -10,19 +10,15 @@ import (
 // takes reports whether what stands there is the value of the name.
 func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
-	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < drawn {
+	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
+	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < drawn {
 		return false
 	}
-	if !quoted && strings.HasPrefix(v, "--") && Wordy(v) { // a flag
+	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && (Wordy(v[:n]) || !random(v)) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
 		return false
 	}
-	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
-		return false
-	}
-	if w.kind == numeral || w.kind == password && w.foreign && w.words < 4 && !w.comma {
-		if b >= stated && isPIN(v) && endsWord(w.t, hi) {
-			return true
-		}
+	if (w.kind == numeral || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
+		return true
 	}
 	g := gradeOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
 	return w.enough(v, g, lo, hi, b, quoted) && !w.mentions(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
@@ -48,7 +44,7 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
 func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
-	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
+	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !random(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
 	switch {
@@ -78,7 +74,7 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && b == nearby) && !madeUp(v):
+	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && b == nearby) && !madeUp(v) && !random(v):
 	case b >= assigned && g <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
 		return false
 	case b >= assigned && g <= marked && !w.tight && !w.flag:

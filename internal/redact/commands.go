@@ -85,30 +85,26 @@ func command(all map[string][]usage) func(s *scanner, at window) {
 }
 
 // secret is what the usage takes for one at the i-th argument, and how it looks at least.
-func (u usage) secret(t string, at window, args []window, i int) (window, grade) {
-	a := args[i]
+func (u usage) secret(t string, at window, args []window, i int) (a window, least grade) {
+	a = args[i]
 	v := t[a.lo:a.hi]
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
 		return a, marked
-	case u.flag == "?":
-		if i > 2 || i > 0 && t[at.lo] == '-' || i > 0 && isName(t[at.lo:at.hi]) {
-			return window{}, never
-		}
+	case u.flag == "?" && i <= 2 && (i == 0 || t[at.lo] != '-' && !isName(t[at.lo:at.hi])):
 		return a, odd
-	case u.flag == "" && (i > 0 || !alnumeric(v[0])), !strings.HasPrefix(v, u.flag):
+	case u.flag == "?", u.flag == "" && (i > 0 || !alnumeric(v[0])), !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v != u.flag+"=":
-		a.lo += len(u.flag)
-		a.lo = skip(t[:a.hi], a.lo, "=")
-	case i+1 < len(args):
+		a.lo = skip(t[:a.hi], a.lo+len(u.flag), "=")
+	case i+1 == len(args):
+		return window{}, never
+	default:
 		a = args[i+1]
 		if u.sign == "^" && (a.lo < 2 || !quoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
 			return a, odd
 		}
-	default:
-		return window{}, never
 	}
 	if u.sign == "" || u.sign == "^" {
 		a.lo += len("pass:") * strings.Count(t[a.lo:min(a.lo+5, a.hi)], "pass:")
@@ -118,12 +114,10 @@ func (u usage) secret(t string, at window, args []window, i int) (window, grade)
 	if n < 0 {
 		return window{}, never
 	}
-	if u.flag == "" {
-		a.lo += n + 1
+	if a.lo += n + 1; u.flag == "" {
 		return a, marked
-	}
-	if a.lo += n + 1; a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
-		a = args[i+2]
+	} else if a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
+		return args[i+2], word
 	}
 	return a, word
 }
@@ -184,20 +178,18 @@ func piped(s *scanner, at window) {
 		return
 	}
 	for _, a := range args {
-		if n := strings.Index(t[a.lo:a.hi], `\n`); n >= 0 {
-			a.hi = a.lo + n
-		}
-		if n := strings.IndexByte(t[a.lo:a.hi], '='); n > 0 && isName(t[a.lo:a.lo+n]) {
-			if AboutSecret(t[a.lo : a.lo+n]) { // "host=" is what git's helpers read
+		v, _, _ := strings.Cut(t[a.lo:a.hi], `\n`)
+		if name, value, given := strings.Cut(v, "="); given && isName(name) {
+			if AboutSecret(name) { // "host=" is what git's helpers read
 				continue
 			}
-			a.lo += n + 1
+			v = value
 		}
-		a.lo += userBefore(t[a.lo:a.hi])
-		v := t[a.lo:a.hi]
+		v = v[userBefore(v):]
 		l := gradeOf(v, true)
 		if !isWord(v) && l > plain || len(v) >= minValue && stdin.MatchString(rest) && (l >= word || isText(v)) || isPhrase(v) {
-			s.found(a.lo, a.hi, "generic-command", at)
+			lo := a.lo + strings.Index(t[a.lo:a.hi], v)
+			s.found(lo, lo+len(v), "generic-command", at)
 		}
 	}
 }

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // wanted says what of runs of base64 and of hexadecimal digits is decoded: at least so many bytes in a row that are all wanted.
 type wanted struct {
@@ -128,10 +125,7 @@ var sextets = func() (out [256]int8) { //nolint:gochecknoglobals // read-only
 // nibbles are what hexadecimal digits stand for; -1 for other bytes.
 var nibbles = func() (out [256]int8) { //nolint:gochecknoglobals // read-only
 	for c := range out {
-		out[c] = -1
-		if c < utf8.RuneSelf {
-			out[c] = int8(strings.IndexByte("0123456789abcdef", lowerByte(byte(c))))
-		}
+		out[c] = int8(strings.IndexByte("0123456789abcdef", lowerByte(byte(c))))
 	}
 	return out
 }()

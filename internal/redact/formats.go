@@ -20,7 +20,6 @@ func detectors() []detector {
 		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printedByCommand},
 		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "session=", "sess=", "sid="}, cookies},
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
-		{"shared-signature", []string{"sig=", "signature="}, signature},
 		{"private-key", []string{"private key", "openvpn static key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
@@ -36,7 +35,7 @@ func detectors() []detector {
 func vendorPrefixes() []string {
 	return strings.Fields("pplx- r8_ tvly- fo1_ gldt- glrt- glptt- glsoat- glcbt- glagent- glimt- glft- xoxb- xoxp- xoxa- xoxr- xapp- pypi- rubygems_ gocspx- aiza ya29. 1//0 ntn_ sbp_ rnd_ " +
 		"shpss_ shpca_ shppa_ hvs. hvb. dop_v1_ doo_v1_ dor_v1_ phx_ sntrys_ sntryu_ glc_ atatt3 atta bkua_ rpa_ sgp_ lsv2_ age-secret-key-1 waka_ pul- akia asia sg. sq0 ops_ dp.pt. dp.st. dapi eyj " +
-		"xkeysib- rdme_ ubsa_ fio-u- pscale_oauth_ nrak- nrii- nrjs- nrsp- sl. fc- e2b_ hrku- mlsn. squ_ sqp_ sqa_ pmak- xaat- cio bkct_ ltai xprv yprv zprv cfpat- pk_ eaac fw_ ck_ cs_ sdk- csb_ " +
+		"xkeysib- rdme_ ubsa_ fio-u- pscale_oauth_ nrak- nrii- nrjs- nrsp- sl. fc- e2b_ hrku- mlsn. squ_ sqp_ sqa_ pmak- xaat- cio bkct_ ltai xprv yprv zprv cfpat- pk_ eaac fw_ ck_ cs_ sdk- csb_ pk. " +
 		"akcp ey- tfp_ ezak eztk flwseck pnu_ oauth: pat pat- gsk_ xai- dckr_oat_ sk- sk_ rk_ key- secret_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- glsa_ figd_ hf_ npm_ nfp_ tskey- napi_ re_ whsec_")
 }
 
@@ -65,10 +64,6 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	}
 	s.work += end - body
 	rest := t[body:end]
-	if isFile(rest) {
-		n := strings.LastIndexByte(rest, '.')
-		rest, end = rest[:n], body+n
-	}
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
 	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.caseChanges < 6 || !mixed(head)) || isSum(t, lo) || inLongRun(t, lo) {
@@ -148,20 +143,6 @@ func webhook(s *scanner, at window) {
 
 var hookAddress = lazy.Expr(`://[\w.~:/#\[\]@!$&*+=%|-]*?((?i:hook|/integration|/trigger|/with/key/|hc-ping\.com/|/bot))[\w.~:/#\[\]@!$&*+=%|-]*`)
 
-// signature is what signs an address.
-func signature(s *scanner, at window) {
-	lo := at.hi
-	hi := lo
-	for hi < len(s.t) && hi-lo < 4*longestValue && (isWordByte(s.t[hi]) || strings.IndexByte("+/%=~-", s.t[hi]) >= 0) {
-		hi++
-	}
-	s.work += hi - lo
-	inQuery := at.lo > 0 && strings.IndexByte("?&;-", s.t[at.lo-1]) >= 0
-	if v := s.t[lo:hi]; len(v) >= 20 && (gives(v) && inQuery || random(v) && !isSumForm(v) && (at.lo == 0 || !isLetter(s.t[at.lo-1]))) {
-		s.found(lo, hi, "shared-signature", at)
-	}
-}
-
 // cookies finds what stands behind the names of sessions, in headers, files and code. Outside of cookies, programs give such names to hashes
 // and UUIDs that give no access.
 func cookies(s *scanner, at window) {
@@ -202,10 +183,8 @@ func (s *scanner) accounts(part window) {
 			lo--
 		}
 		s.work += hi - lo
-		if alnumeric(s.t[hi+1]) || strings.IndexByte("[/{$<%", s.t[hi+1]) >= 0 {
-			if v := passwordIn(s.t[lo:hi], s.t[hi:min(len(s.t), hi+8)]); v > 0 {
-				s.found(hi-v, hi, "url-password", window{hi, hi + 1})
-			}
+		if c := s.t[hi+1]; alnumeric(c) || strings.IndexByte("[/{$<%", c) >= 0 {
+			s.found(hi-passwordIn(s.t[lo:hi], s.t[hi:min(len(s.t), hi+8)]), hi, "url-password", window{hi, hi + 1})
 		}
 	}
 }
@@ -220,25 +199,21 @@ func passwordIn(before, host string) int {
 		sign = strings.IndexByte(before, ':')
 	}
 	user, v := before[:max(0, sign)], before[sign+1:]
-	switch l := gradeOf(v, true); {
+	n := strings.LastIndexAny(user, "=:/@")
+	name := strings.NewReplacer("-", "_", ".", "_").Replace(user[n+1:])
+	l := gradeOf(v, true)
+	switch {
 	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
 		return len(before)
 	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
-		return 0
 	case scheme >= 0 && sign < 0 && !random(v) && (len(v) < minHinted || l < odd):
-		return 0
-	case scheme >= 0:
-		if isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/") {
-			return 0
-		}
+	case scheme >= 0 && (isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/")):
+	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < marked || l == marked && !hasDigit(v)):
+	case scheme < 0 && (strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v")):
 	default:
-		n := strings.LastIndexAny(user, "=:/@")
-		name := strings.NewReplacer("-", "_", ".", "_").Replace(user[n+1:])
-		if !isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < marked || l == marked && !hasDigit(v) || strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v") {
-			return 0
-		}
+		return len(v)
 	}
-	return len(v)
+	return 0
 }
 
 var addressStops = bytesIn(" \t\r\n\"'<>`\\") //nolint:gochecknoglobals // read-only
@@ -294,13 +269,16 @@ func shapes() []*shape {
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
 		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, false, 0, lazy.Expr(`(?i)^[^\n]{2,80}?[^\w+/](?:0x)?([\da-f]{64}|[a-z\d+/]{43}=)(?:[^\w+/=]|$)`), func(v string) bool { return len(v) == 64 || mixed(v) }},
+		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), gives},
+		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return random(v) && !isSumForm(v) }},
+		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), mixed},
 	}
 }
 
 // find is the shape behind a keyword, or, once all keywords are known, around it.
 func (f *shape) find(s *scanner, at window) {
-	const reach = 240 // behind the keyword, in bytes
+	const reach = 4 * maxReach // behind the keyword, in bytes
 	from, to := max(0, at.lo-f.back), min(len(s.t), at.hi+reach)
 	if !f.around {
 		f.look(s, from, to, at)
@@ -316,13 +294,8 @@ func (f *shape) look(s *scanner, from, to int, at window) {
 		if m == nil {
 			return
 		}
-		lo, hi := from+m[0], from+m[1]
-		for i := 2; i+1 < len(m); i += 2 {
-			if m[i] >= 0 {
-				lo, hi = from+m[i], from+m[i+1]
-				break
-			}
-		}
+		lo, hi := firstGroup(m)
+		lo, hi = from+lo, from+hi
 		if f.can == nil || f.can(s.t[lo:hi]) {
 			s.found(lo, hi, f.rule, at)
 		}

@@ -228,17 +228,14 @@ func rejoin(t string, done, i int) (string, int) {
 // added is the size of what stands between two string literals that are one: `" + "`, `" "`,
 // `" . "`, `""`, also over lines. The second begins with the quote that ended the first.
 func added(t string, i int) int {
-	operator := false
-	for j := i + 1; j < len(t) && j-i < 80; j++ {
-		switch c := t[j]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\':
-		case (c == '+' || c == '.' || c == '&') && !operator:
-			operator = true
-		case c == t[i] && j+1 < len(t) && inToken(t[j+1]):
-			return j + 1 - i
-		default:
-			return 0
-		}
+	const space = " \t\n\r\\"
+	short := t[:min(len(t), i+80)]
+	j := skip(short, i+1, space)
+	if j < len(short) && strings.IndexByte("+.&", t[j]) >= 0 {
+		j = skip(short, j+1, space)
+	}
+	if j+1 < len(t) && t[j] == t[i] && inToken(t[j+1]) {
+		return j + 1 - i
 	}
 	return 0
 }
@@ -264,10 +261,7 @@ func wrapped(t string, done, i int) int {
 	if i == 0 || !inToken(t[i-1]) {
 		return 0
 	}
-	j := i + 1
-	for j < len(t) && j-i <= 12 && strings.IndexByte(" \t>|", t[j]) >= 0 {
-		j++
-	}
+	j := skip(t[:min(len(t), i+13)], i+1, " \t>|")
 	const longest = 200
 	from, to := i, j
 	for from > done && i-from < longest && inToken(t[from-1]) {
@@ -293,12 +287,10 @@ func oneToken(a, b string) bool {
 
 // isKey reports whether what follows a token makes it the left side of something.
 func isKey(rest string) bool {
-	if rest != "" && strings.IndexByte("([{", rest[0]) >= 0 {
-		return true
-	}
-	bare := strings.TrimLeft(rest[:min(len(rest), 20)], " \t")
-	keyword := bare != rest[:min(len(rest), 20)] && len(bare) > 1 && bare[0] == ':' && isLetter(bare[1]) // the next one of Clojure
-	return bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
+	rest = rest[:min(len(rest), 20)]
+	bare := strings.TrimLeft(rest, " \t")
+	keyword := bare != rest && len(bare) > 1 && bare[0] == ':' && isLetter(bare[1]) // the next one of Clojure
+	return rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
 }
 
 // beginsLine reports whether b is a word or a name of code, and more follows in its line.

@@ -17,6 +17,7 @@ func privateKey(s *scanner, at window) {
 		return
 	}
 	line := lineOf(t, at.lo, at.hi, 80)
+	dashes := strings.Index(t[at.hi:min(len(t), at.hi+16)], "---")
 	switch before := s.low[line.lo:at.lo]; {
 	case t[at.lo] == 'L': // in base64
 		hi := at.hi
@@ -35,7 +36,6 @@ func privateKey(s *scanner, at window) {
 	case strings.Contains(before, "begin"):
 		lo := line.lo + len(strings.TrimRight(before[:strings.LastIndex(before, "begin")], " -"))
 		lo = skip(t, lo, " ")
-		dashes := strings.Index(t[at.hi:min(len(t), at.hi+16)], "---")
 		if dashes < 0 || t[lo] != '-' {
 			return
 		}
@@ -45,7 +45,6 @@ func privateKey(s *scanner, at window) {
 		}
 	case strings.Contains(before, "end"): // of a key whose beginning was cut off
 		end := line.lo + len(strings.TrimRight(before[:strings.LastIndex(before, "end")], " -"))
-		dashes := strings.Index(t[at.hi:min(len(t), at.hi+16)], "---")
 		from := max(0, s.key, end-maxKey)
 		if m := keyTail.FindStringIndex(t[min(from, end):end]); m != nil && dashes >= 0 {
 			s.found(from+m[0], skip(t, at.hi+dashes, "-"), "private-key", at)

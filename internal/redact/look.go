@@ -147,18 +147,10 @@ func isChain(v string) bool {
 
 // isConstant reports whether v is a name of code in capitals, or a number with letters before ("PROJ-123", "AES-256-CTR").
 func isConstant(v string) bool {
-	return !hasLower(v) && (strings.Contains(v, "_") && isName(v) || constantParts(v))
+	return !hasLower(v) && (strings.Contains(v, "_") && isName(v) || constantForm.MatchString(v))
 }
 
-func constantParts(v string) bool {
-	parts := strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' })
-	for _, p := range parts {
-		if len(p) > 8 || strings.Trim(p, digitSet) != "" && strings.Trim(p, digitSet) != strings.TrimRight(p, digitSet) {
-			return false
-		}
-	}
-	return len(parts) > 1 && onlyLetters(parts[0]) || len(parts) == 1 && len(v) < 12 && hasDigit(v)
-}
+var constantForm = lazy.Expr(`^[A-Z]{1,8}(?:[-_]+(?:\d{1,8}|[A-Z]{1,8}\d{0,7}))+[-_]*$|^[A-Z]{0,7}\d{1,8}$`)
 
 // isFile reports whether v ends as the names of files do.
 func isFile(v string) bool {

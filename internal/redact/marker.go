@@ -27,6 +27,7 @@ func markerFor(rule string) string { return markerStart + rule + markerEnd }
 
 // markers are where a part of a text holds markers of known rules.
 func markers(s string, part window, rules map[string]bool) (out []window) {
+	const longestRule = 60 // more than the size of its name, in bytes
 	for i := beforeMarker(s, part.lo); i < part.hi; {
 		n := strings.Index(s[i:part.hi], markerStart)
 		if n < 0 {
@@ -41,9 +42,6 @@ func markers(s string, part window, rules map[string]bool) (out []window) {
 	}
 	return out
 }
-
-// longestRule is more than the size of a rule's name, in bytes.
-const longestRule = 60
 
 // isMarker reports whether a text begins with a marker.
 func isMarker(v string) bool {

@@ -170,6 +170,7 @@ var aboutSecrets = setOf( //nolint:gochecknoglobals // read-only
 
 // foreignName is the name of a secret in one of the tongues, with its endings.
 func foreignName(t string, at window) (name, bool) {
+	const maxEnding = 8 // in bytes
 	n := name{lo: at.lo, end: at.hi, at: at, foreign: true, phrase: forPhrase.MatchString(t[at.lo:at.hi])}
 	if forCode.MatchString(t[at.lo:at.hi]) {
 		n.kind = numeral
@@ -177,21 +178,13 @@ func foreignName(t string, at window) (name, bool) {
 		n.kind = token
 	}
 	capitals := strings.ToUpper(t[at.lo:at.hi]) == t[at.lo:at.hi] // of any script
-	for first, _ := utf8.DecodeRuneInString(t[at.lo:]); n.end < len(t) && first < caseless; {
-		r, size := utf8.DecodeRuneInString(t[n.end:])
-		if !unicode.IsLetter(r) || r >= caseless || unicode.IsUpper(r) && !capitals {
-			break
-		}
-		if n.end += size; n.end-at.hi > maxEnding {
-			return n, false
-		}
+	if first, _ := utf8.DecodeRuneInString(t[at.lo:]); first < caseless {
+		rest := t[at.hi:min(len(t), at.hi+maxEnding+utf8.UTFMax)]
+		n.end += len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsLetter(r) && r < caseless && (capitals || !unicode.IsUpper(r)) }))
 	}
 	r, _ := utf8.DecodeRuneInString(t[n.end:])
-	return n, (n.end > at.hi || !unicode.IsUpper(r) || capitals) && standsAlone(t, at)
+	return n, n.end-at.hi <= maxEnding && (n.end > at.hi || !unicode.IsUpper(r) || capitals) && standsAlone(t, at)
 }
-
-// maxEnding is how long the ending of a name is at most, in bytes.
-const maxEnding = 8
 
 var (
 	forCode = lazy.Expr(`(?i)(?:sicherheits|bestätigungs|einmal|prüf|verificatie)code|^c[oó]d(?:e|igo|ice) d|kod|код|验证码|驗證碼|認証コード|確認コード|번호$`)
@@ -208,17 +201,16 @@ func occasionName(t string, at window) (name, bool) {
 	if slices.Contains(ofPasswords, word) { // nothing else is given to it
 		n.kind = password
 	}
-	for n.end < len(t) && n.end-at.hi < 40 && (isWordByte(t[n.end]) || t[n.end] == '.') {
-		n.end++
+	call := at.hi
+	for call < len(t) && call-at.hi < 40 && (isWordByte(t[call]) || t[call] == '.') {
+		call++
 	}
-	if n.end < len(t) && t[n.end] == '(' && (n.end == at.hi || t[at.hi] == '.') {
-		n.end++
+	if strings.HasPrefix(t[call:], "(") && (call == at.hi || t[at.hi] == '.') {
+		n.end = call + 1
 		return n, true
 	}
-	if n.end = at.hi; n.kind == password || slices.Contains(called, word) && (!strings.HasPrefix(t[at.hi:], " ") || !quoteAt(t, at.hi+1)) {
-		return n, false
-	}
-	if at.hi < len(t) && isLetter(t[at.hi-1]) && (isWordByte(t[at.hi]) || t[at.hi] == '-') {
+	if n.kind == password || slices.Contains(called, word) && (!strings.HasPrefix(t[at.hi:], " ") || !quoteAt(t, at.hi+1)) ||
+		at.hi < len(t) && isLetter(t[at.hi-1]) && (isWordByte(t[at.hi]) || t[at.hi] == '-') {
 		return n, false
 	}
 	return n, at.lo == 0 || !alnumeric(t[at.lo-1]) || isLower(t[at.lo-1]) && !isLower(t[at.lo])

@@ -7,15 +7,12 @@ import (
 
 // quotedAt is the content of the string that begins at i, and whether it ends on its line.
 func quotedAt(t string, i int) (lo, hi int, closed bool) {
-	if i >= len(t) {
-		return i, i, false
-	}
 	if lo, hi := raw(t, i); lo < hi {
 		return lo, hi, true
 	}
 	if quoteAt(t, i) {
-		rest := t[i+1 : min(len(t), i+longestValue)]
-		if n := strings.IndexByte(rest, t[i]); n > 0 && strings.IndexByte(rest[:n], '\n') < 0 {
+		line, _, _ := strings.Cut(t[i+1:min(len(t), i+longestValue)], "\n")
+		if n := strings.IndexByte(line, t[i]); n > 0 {
 			return i + 1, i + 1 + n, true
 		}
 	}
@@ -24,7 +21,7 @@ func quotedAt(t string, i int) (lo, hi int, closed bool) {
 
 // raw is a string in three quotes, or in Perl's and Ruby's own, that begins at i.
 func raw(t string, i int) (int, int) {
-	if !quoteAt(t, i) && strings.IndexByte("q%~", t[i]) < 0 {
+	if i >= len(t) || strings.IndexByte("'\"q%~", t[i]) < 0 {
 		return 0, 0
 	}
 	for _, open := range []string{"'''", `"""`, "q{", "q(", "q[", "qq{", "qq(", "%q(", "%q{", "%Q(", "%Q{", "~s(", "~s{", "~S("} {
@@ -73,16 +70,14 @@ next:
 	return i
 }
 
-// userBefore is the size of a user's name and a colon at the start of v; 0 when there are none.
+// userBefore is the size of a user's name and a colon at the start of v; 0 when there are none, or nothing follows.
 func userBefore(v string) int {
 	n := strings.IndexByte(v[:min(len(v), 33)], ':')
-	if n < 1 || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") {
+	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") {
 		return 0
 	}
-	for i := range n {
-		if !isWordByte(v[i]) && v[i] != '.' && v[i] != '-' {
-			return 0
-		}
+	if strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
+		return 0
 	}
 	return n + 1
 }
@@ -96,16 +91,7 @@ const (
 // script begins: particles are written right behind.
 func (s *scanner) bare(i int) (lo, hi int) {
 	t := s.t
-	for i < len(t) {
-		if t[i] < utf8.RuneSelf && strings.IndexByte(" \t\"'`*(", t[i]) < 0 {
-			break
-		}
-		r, size := utf8.DecodeRuneInString(t[i:])
-		if !strings.ContainsRune(opening, r) {
-			break
-		}
-		i += size
-	}
+	i = len(t) - len(strings.TrimLeft(t[i:], opening))
 	hi = s.valueEnd(i, i < len(t) && t[i] < utf8.RuneSelf)
 	for i < hi && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-i < longestValue { // which passwords hold, too
 		next := s.valueEnd(hi+1, true)
@@ -127,22 +113,19 @@ const separators = ",;&|"
 // belongs reports whether what follows a separator is a part of the value before it: it is no name that is given something, no list, and no
 // expression of names.
 func belongs(v, rest string, n int) bool {
-	piece := rest[1:n]
-	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) || strings.IndexByte(";,", rest[0]) >= 0 && !strings.ContainsAny(piece, digitSet+strongSigns) {
+	sign, piece := rest[0], rest[1:n]
+	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) || (sign == ';' || sign == ',') && !strings.ContainsAny(piece, digitSet+strongSigns) {
 		return false
 	}
 	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) || strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
 		placeholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
-	if l := gradeOf(v, false); l >= odd || l == marked && twoDigits(v) {
+	if l := gradeOf(v, false); l >= odd || l == marked && twoDigits(v) || mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
 		return true
 	}
-	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
-		return true
-	}
-	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
-	return !names && hasDigit(v+piece) && (rest[0] != ',' || gradeOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
+	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v) || len(v) < 4 && !hasUpper(v+piece) // "u1,v22"
+	return !names && hasDigit(v+piece) && (sign != ',' || gradeOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
 }
 
 // valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -49,7 +48,6 @@ func (m Mark) ID(checkpoint string) string {
 // report adds the marks of a text that is done.
 func (t *text) report(rep *Report) {
 	private := 0
-	rep.Marks = slices.Grow(rep.Marks, len(t.marks))
 	for _, m := range t.marks {
 		rep.Marks = append(rep.Marks, t.place.of(m, *t.at))
 		if m.rule == "private" {
@@ -70,11 +68,9 @@ func (m Mark) of(s span, text string) Mark {
 	return m
 }
 
-// shown is how many characters of the text are shown on each side of a marker.
-const shown = 30
-
 // Around is the text around the mark, on one line, at most about 80 characters.
 func (m Mark) Around() string {
+	const shown = 30 // characters, on each side of a marker
 	from, to := runeStart(m.Text, max(0, m.Lo-4*shown)), runeStart(m.Text, min(len(m.Text), m.Hi+4*shown))
 	before := []rune(strings.TrimLeft(oneSpaced(m.Text[from:m.Lo]), " "))
 	after := []rune(strings.TrimRight(oneSpaced(m.Text[m.Hi:to]), " "))

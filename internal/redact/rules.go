@@ -13,10 +13,10 @@ import (
 
 // ruleset is gitleaks' default rules (gitleaks.go) and the detectors of our own, by the keywords that wake them.
 //
-// Its own detector is not used: that compiles 222 rules (14 ms) behind viper (6 ms) for texts that mostly need five, runs each rule over the
-// whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines and columns where offsets are needed. Its three
-// rules for any value that is given to a secret's name, or looks like one, are left out: the detectors of our own know more of them, and more
-// of what is no value. The path patterns that five rules carry are not asked: a conversation quotes files without naming them.
+// Its own detector is not used: that compiles all its rules (14 ms) behind viper (6 ms) for texts that mostly need five, runs each rule over
+// the whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines and columns where offsets are needed. The rules
+// of which the detectors of our own find as much are left out. The path patterns that five rules carry are not asked: a conversation quotes
+// files without naming them.
 type ruleset struct {
 	once     sync.Once
 	own      []detector
@@ -97,7 +97,6 @@ type rule struct {
 	id       string
 	begins   begin
 	regex    *lazy.Regexp
-	group    int         // of regex, which is the secret; 0: the first that is not empty
 	entropy  float64     // which a secret has more of, in bits a byte; 0: any will do
 	keywords []string    // lower case, ASCII
 	allow    []allowlist // each of which makes a finding none
@@ -107,10 +106,9 @@ type rule struct {
 type begin int
 
 const (
-	anywhere  begin = iota // around the keyword
-	withWord               // with the keyword, which begins a word
-	with                   // with the keyword
-	assigning              // with the keyword, which is a part of a name that is given a value
+	anywhere begin = iota // around the keyword
+	withWord              // with the keyword, which begins a word
+	with                  // with the keyword
 )
 
 // allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a path, a line or a commit
@@ -141,7 +139,7 @@ func (s *scanner) wake(r *rule, i int, at window) {
 		})
 		return
 	}
-	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) || r.begins == assigning && !valueAhead(s.low, at.hi) {
+	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) {
 		return
 	}
 	hi := min(len(s.t), at.hi+reachOfRule)
@@ -155,22 +153,6 @@ func (s *scanner) wake(r *rule, i int, at window) {
 	}
 }
 
-// valueAhead reports whether a sign and something as long as these rules' values follow a name of which a keyword ends at i.
-func valueAhead(low string, i int) bool {
-	const shortest = 14
-	for end := min(i+48, len(low)); i < end && (isWordByte(low[i]) || strings.IndexByte(".-'\"\t\n\f\r ", low[i]) >= 0); i++ {
-	}
-	if i == len(low) || strings.IndexByte("=>:|?,", low[i]) < 0 {
-		return false
-	}
-	i = skip(low, i, "=>:|?,`'\" \t\n\f\r")
-	from := i
-	for i < len(low) && i-from < shortest && (isWordByte(low[i]) || strings.IndexByte("-=.:%+/", low[i]) >= 0) {
-		i++
-	}
-	return i-from == shortest
-}
-
 func isWordByte(c byte) bool { return alnumeric(c) || c == '_' }
 
 // match notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
@@ -178,16 +160,23 @@ func (s *scanner) match(r *rule, lo, hi int) {
 	lo = skip(s.t, lo, "\n")
 	match := strings.TrimRight(s.t[lo:max(lo, hi)], "\n")
 	a, b := 0, len(match)
-	for i, g := 1, r.regex.FindStringSubmatchIndex(match); 2*i+1 < len(g); i++ {
-		if (r.group == 0 || r.group == i) && g[2*i] >= 0 && g[2*i] < g[2*i+1] {
-			a, b = g[2*i], g[2*i+1]
-			break
-		}
+	if m := r.regex.FindStringSubmatchIndex(match); m != nil {
+		a, b = firstGroup(m)
 	}
 	secret := match[a:b]
 	if (r.entropy == 0 || entropy(secret) > r.entropy) && !excused(allowedAnywhere, match, secret) && !excused(r.allow, match, secret) {
 		s.out = append(s.out, span{lo: lo + a, hi: lo + b, rule: r.id, trigger: r.id})
 	}
+}
+
+// firstGroup is where the first group of a match stands that is not empty; the match itself where none is.
+func firstGroup(m []int) (lo, hi int) {
+	for i := 2; i < len(m); i += 2 {
+		if m[i] < m[i+1] {
+			return m[i], m[i+1]
+		}
+	}
+	return m[0], m[1]
 }
 
 // excused follows checkFindingAllowed of gitleaks v8.30.1 for a text without a path or a commit.

@@ -172,16 +172,12 @@ func (s *scanner) found(lo, hi int, rule string, at window) {
 
 // lower is t with the letters of ASCII in lower case, so that each byte keeps its place.
 func lower(t string) string {
-	i := 0
-	for i < len(t) && !isUpper(t[i]) {
-		i++
-	}
-	if i == len(t) {
+	if !hasUpper(t) {
 		return t
 	}
 	b := []byte(t)
-	for ; i < len(b); i++ {
-		b[i] = lowerByte(b[i])
+	for i, c := range b {
+		b[i] = lowerByte(c)
 	}
 	return string(b)
 }

@@ -55,19 +55,15 @@ func (s *scanner) cell(n name, c window, sep string) {
 // header is the row of names in which one stands, and what parts its cells; "" for no header.
 func (s *scanner) header(n name) (row window, sep string) {
 	if n.lo >= s.line.hi {
-		s.line = window{n.lo, len(s.t)}
-		if end := strings.IndexByte(s.t[n.lo:], '\n'); end >= 0 {
-			s.line.hi = n.lo + end
-		}
+		s.line = lineOf(s.t, n.lo, n.lo, len(s.t))
 	}
 	if s.line.hi-n.end > 2*maxReach {
 		return row, ""
 	}
 	row = lineOf(s.t, n.lo, n.end, maxReach)
 	row.lo += strings.LastIndexByte(s.t[row.lo:n.lo], '(') + 1
-	if at := strings.IndexByte(s.t[n.end:row.hi], ')'); at >= 0 {
-		row.hi = n.end + at
-	}
+	before, _, _ := strings.Cut(s.t[n.end:row.hi], ")")
+	row.hi = n.end + len(before)
 	text := strings.TrimSpace(s.t[row.lo:row.hi])
 	for _, sep = range []string{"|", "\t", ";", ",", "  ", ""} {
 		if strings.Contains(text, sep) {

@@ -7,10 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// People write to an agent in their own language. What they call a password, a token or a key is a word of it, and what stands between the
-// word and the value is an ending, a particle, a verb, or a colon as wide as a character of Chinese.
-
-// tongues are the words, in lower case, without endings.
+// tongues are what people call a password, a token or a key when they write to an agent in their own language: in lower case, without endings.
 func tongues() []string {
 	return []string{
 		"passwrod", "pasword", "passowrd", // English
@@ -65,9 +62,10 @@ func standsAlone(t string, at window) bool {
 	return strings.HasSuffix(w, "wort") || strings.HasSuffix(w, "wört") || strings.HasSuffix(w, "ord")
 }
 
-// shortName is the length in bytes up to which a name has no endings, and is found in random strings.
-const shortName = 4
-
-// caseless is where scripts begin that have no capitals: Hebrew, Arabic, Thai, Chinese. Articles stand right
-// before a word there, or no spaces.
-const caseless = '\u0590'
+const (
+	// shortName is the length in bytes up to which a name has no endings, and is found in random strings.
+	shortName = 4
+	// caseless is where scripts begin that have no capitals: Hebrew, Arabic, Thai, Chinese. Articles stand right before a word there, or no
+	// spaces.
+	caseless = '\u0590'
+)

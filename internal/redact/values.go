@@ -36,9 +36,7 @@ func (f *findings) add(t *text, spans []span) {
 	for _, s := range spans {
 		raw := (*t.at)[s.lo:s.hi]
 		f.addValue(raw, s.rule)
-		if s.value != "" && s.value != raw {
-			f.addValue(s.value, s.rule)
-		}
+		f.addValue(s.value, s.rule)
 		if strings.IndexByte(raw, '\n') >= 0 { // a title has on one line what was wrapped
 			f.addValue(session.OneLine(raw), s.rule)
 		}
@@ -46,7 +44,7 @@ func (f *findings) add(t *text, spans []span) {
 }
 
 func (f *findings) addValue(v, rule string) {
-	if had, ok := f.values[v]; !ok || had != rule && preferred(rule, had) {
+	if had, ok := f.values[v]; v != "" && (!ok || had != rule && preferred(rule, had)) {
 		f.values[v] = rule
 	}
 }
@@ -56,31 +54,22 @@ func generic(rule string) bool { return strings.HasPrefix(rule, "generic") }
 
 // preferred reports whether rule a names a value better than b: a specific rule before a broad one, then by name.
 func preferred(a, b string) bool {
-	broad := func(rule string) int {
-		if generic(rule) || rule == "vendor-token" {
-			return 1
-		}
-		return 0
+	broad := func(rule string) bool { return generic(rule) || rule == "vendor-token" }
+	if broad(a) != broad(b) {
+		return broad(b)
 	}
-	return cmp.Or(broad(a)-broad(b), cmp.Compare(a, b)) < 0
+	return a < b
 }
 
 // weigh drops what the repository publishes, has the rest remembered, and says which values are replaced wherever they stand.
 func (f *findings) weigh(ctx context.Context) error {
-	values := slices.Sorted(maps.Keys(f.values))
-	if f.public != nil {
-		if err := f.dropPublished(ctx, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !generic(f.values[v]) })); err != nil {
-			return err
-		}
+	if err := f.dropPublished(ctx); err != nil {
+		return err
 	}
 	var found []Value
 	var everywhere []string
-	for _, v := range values {
-		rule, left := f.values[v]
-		if !left {
-			continue
-		}
-		ordinary := Ordinary(v)
+	for _, v := range slices.Sorted(maps.Keys(f.values)) {
+		rule, ordinary := f.values[v], Ordinary(v)
 		if !ordinary {
 			everywhere, f.ruleOf = append(everywhere, v), append(f.ruleOf, rule)
 		}
@@ -95,7 +84,11 @@ func (f *findings) weigh(ctx context.Context) error {
 	return f.memory.Add(ctx, found)
 }
 
-func (f *findings) dropPublished(ctx context.Context, candidates []string) error {
+func (f *findings) dropPublished(ctx context.Context) error {
+	if f.public == nil {
+		return nil
+	}
+	candidates := slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(v string) bool { return !generic(f.values[v]) })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -189,10 +182,7 @@ func tail(title string, values, rules []string) []span {
 // new, one that reaches beyond takes it in.
 func joined(spans []span, markers []window) []span {
 	slices.SortFunc(spans, func(a, b span) int {
-		if a.lo != b.lo {
-			return a.lo - b.lo
-		}
-		return cmp.Or(b.hi-a.hi, cmp.Compare(a.rule, b.rule))
+		return cmp.Or(a.lo-b.lo, b.hi-a.hi, cmp.Compare(a.rule, b.rule))
 	})
 	var out []span
 	for _, p := range spans {

@@ -45,6 +45,9 @@ func TestLongVectorsOfTheLibrary(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasSuffix(v.Rule, "-id") { // an ID is no secret
+			continue
+		}
 		got := applyText(t, r, v.Text)
 		if !v.Positive {
 			negative++

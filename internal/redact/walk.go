@@ -97,15 +97,13 @@ func alike(a, b string) bool {
 	if onlyDigits(a) && onlyDigits(b) {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
 	}
-	if len(a) != len(b) || !hasDigit(a) || !hasDigit(b) {
-		return false
-	}
-	for i := range len(a) {
-		if alnumeric(a[i]) != alnumeric(b[i]) || !alnumeric(a[i]) && a[i] != b[i] {
-			return false
+	sign := func(r rune) rune {
+		if charClass(r) != 0 {
+			return 'a'
 		}
+		return r
 	}
-	return true
+	return hasDigit(a) && hasDigit(b) && strings.Map(sign, a) == strings.Map(sign, b)
 }
 
 // walk goes from a name to the value after it. It knows words, signs and quotes between them, and no grammar.
@@ -134,8 +132,7 @@ func (s *scanner) valueAfter(n name) (lo, hi int) {
 	}
 	if n.lo > 0 && s.t[n.lo-1] == '<' { // an element of XML
 		if m := strings.IndexByte(s.t[w.i:min(len(s.t), w.i+maxReach)], '>'); m >= 0 {
-			w.i += m + 1
-			w.binding, w.tight = assigned, true
+			w.i, w.binding, w.tight = w.i+m+1, assigned, true
 		}
 	}
 	w.i = skip(s.t, w.i, ")]*_")
@@ -233,15 +230,11 @@ func (w *walk) atNewline() (lo, hi int, done bool) {
 // atQuote takes or passes a string in quotes.
 func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 	if !closed {
-		if w.i++; w.i < len(w.t) && w.t[w.i] == w.t[w.i-1] { // an empty one
-			w.i++
-		}
+		w.i = skip(w.t, w.i, w.t[w.i:w.i+1]) // an empty one
 		return 0, 0, false
 	}
 	v := w.t[lo:hi]
-	if n := userBefore(v); n < len(v) {
-		lo += n
-	}
+	lo += userBefore(v)
 	b := w.binding
 	switch {
 	case w.signed && w.words == 0 && b >= assigned:
@@ -286,9 +279,7 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 		w.i++
 		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
 	}
-	if n := userBefore(w.t[lo:hi]); n < hi-lo {
-		lo += n
-	}
+	lo += userBefore(w.t[lo:hi])
 	if w.kind == numeral {
 		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
 	}
@@ -303,13 +294,11 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 		return lo, hi, true
 	}
 	v := w.t[lo:hi]
-	if strings.Trim(v, "-_*~#") == "" {
-		w.i = hi
-		return 0, 0, false
-	}
-	w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
 	w.i = hi
-	w.skipWord(v)
+	if strings.Trim(v, "-_*~#") != "" {
+		w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
+		w.skipWord(v)
+	}
 	return 0, 0, false
 }
 
@@ -402,23 +391,17 @@ var valueThenName = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)
 func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 	t, at := s.t, i
 	for range 3 { // a fence, a second name
-		end := strings.IndexByte(t[at:min(len(t), at+maxReach)], '\n')
-		if end < 0 {
+		end := len(lineRest(t, at))
+		if at+end == len(t) || t[at+end] != '\n' {
 			return 0, 0
 		}
 		at = skipBullet(t, at+end+1, " \t>-*#\n")
 		lo, hi := s.bare(at)
-		if rest := skip(t, hi, "\"'`*"); lo == hi || rest < len(t) && strings.IndexByte(" \r\n", t[rest]) < 0 || rest < len(t) && t[rest] == ' ' && strings.Trim(lineRest(t, rest), " \t") != "" {
-			if strings.HasPrefix(t[at:], "```") {
-				continue
-			}
-			return 0, 0
-		}
-		v := t[lo:hi]
-		if k == numeral && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], marked) && !strings.ContainsAny(v, "(,:") {
+		v, rest := t[lo:hi], lineRest(t, skip(t, hi, "\"'`*"))
+		switch alone := lo < hi && strings.Trim(rest, " \t\r") == ""; {
+		case alone && (k == numeral && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], marked) && !strings.ContainsAny(v, "(,:")):
 			return lo, hi
-		}
-		if quoteAt(t, at) || !strings.HasSuffix(v, "|") {
+		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (quoteAt(t, at) || !strings.HasSuffix(v, "|")):
 			return 0, 0
 		}
 	}
@@ -447,12 +430,9 @@ func isNameLine(line string) bool {
 
 // printedByCommand is a detector of a secret on the line below a command that prints one: "pwgen 16", "pass show db".
 func printedByCommand(s *scanner, at window) {
-	end := strings.IndexByte(s.t[at.hi:min(len(s.t), at.hi+maxReach)], '\n')
-	if end < 0 {
-		return
-	}
-	s.work += end
-	if lo, hi := s.valueOnNextLine(at.hi+end, password); lo < hi {
+	end := at.hi + len(lineRest(s.t, at.hi))
+	s.work += end - at.hi
+	if lo, hi := s.valueOnNextLine(end, password); lo < hi {
 		s.found(lo, hi, "generic-command", at)
 	}
 }
@@ -463,7 +443,7 @@ func assignEnd(t string, i int) int {
 	if alnumeric(c) || c == ' ' {
 		return i
 	}
-	j := skip(t, i, "?|+~<-:")
+	j := skip(t, i, "?|+~<-:.")
 	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && c != '<' && t[i:k] != ">" {
 		return k
 	}

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -118,19 +119,12 @@ func charClass(r rune) int {
 
 var byteClasses = func() (out [256]uint8) { //nolint:gochecknoglobals // read-only
 	for c := range out {
-		switch c := byte(c); {
-		case isLower(c):
-			out[c] = lowerLetter
-		case isUpper(c):
-			out[c] = upperLetter
-		case isDigit(c):
-			out[c] = digit
-		case c == '_':
-			out[c] = underscore
-		default:
-			out[c] = other
-		}
+		out[c] = other
 	}
+	for i := range len(alnumSet) {
+		out[alnumSet[i]] = [...]uint8{lowerLetter, upperLetter, digit}[i/26]
+	}
+	out['_'] = underscore
 	return out
 }()
 
@@ -272,13 +266,6 @@ var letterPairs = strings.Fields("bcdfghiklmnprstuvwxyz abcdegijlnoprstuvy acdeg
 
 // hasRandomPart reports whether a path or URL holds a part that looks drawn by lot.
 func hasRandomPart(v string) bool {
-	if random(v) && !strings.Contains(v, "://") && entropy(v) > 4 {
-		return true
-	}
-	for _, p := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(`/\?&=:@;,#`, r) }) {
-		if random(p) {
-			return true
-		}
-	}
-	return false
+	parts := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(`/\?&=:@;,#`, r) })
+	return random(v) && !strings.Contains(v, "://") && entropy(v) > 4 || slices.ContainsFunc(parts, random)
 }
