@@ -11,13 +11,13 @@ import (
 func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
 	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
-	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < drawn {
+	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < randomLike {
 		return false
 	}
 	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && (Wordy(v[:n]) || !random(v)) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
 		return false
 	}
-	if (w.kind == numeral || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
+	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
 		return true
 	}
 	g := gradeOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
@@ -29,13 +29,13 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 	switch {
 	case strings.Contains(v, " "):
 		return quoted && w.kind == password && b >= stated && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
-	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == word && len(v) >= minValue && !w.foreign: // alone at the end of its line
+	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == wordLike && len(v) >= minValue && !w.foreign: // alone at the end of its line
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
-	case quoted && w.kind == password && w.words == 0 && b >= stated && g == word && strings.Count(v, "-")+strings.Count(v, ".") > 1:
+	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
 	case b >= stated && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
 		return true
-	case w.kind == occasion && g == marked && b == certain && !w.signed && !quoted: // "bob / …"
+	case w.kind == login && g == wordPlus && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
 	}
 	return len(v) >= minGiven && g >= requiredGrade[w.kind][b]
@@ -48,13 +48,13 @@ func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) b
 		return true // a name of code, as messages quote it
 	}
 	switch {
-	case w.weak && b < assigned && (b != argument || !quoted || w.words > 1) && (b != stated || g < drawn):
+	case w.weak && b < assigned && (b != argument || !quoted || w.words > 1) && (b != stated || g < randomLike):
 	case b == nearby && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi)):
-	case (b <= stated || w.kind != password && w.kind != numeral && b < certain) && isConstant(v):
+	case (b <= stated || w.kind != password && w.kind != pin && b < certain) && isConstant(v):
 	case w.kind == key && (isSumForm(v) || prefixedSum(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
-	case isSumForm(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
-	case w.kind != password && w.kind != numeral && digits && onlyDigits(v) && len(v) < 16:
+	case isSumForm(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == login):
+	case w.kind != password && w.kind != pin && digits && onlyDigits(v) && len(v) < 16:
 	default:
 		return false
 	}
@@ -74,14 +74,14 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && b == nearby) && !madeUp(v) && !random(v):
-	case b >= assigned && g <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
+	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !madeUp(v) && !random(v):
+	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
 		return false
-	case b >= assigned && g <= marked && !w.tight && !w.flag:
+	case b >= assigned && g <= wordPlus && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
 		plainName := name && (!digits || strings.Trim(v, digitSet) == v[:len(v)-1] || strings.Contains(v, "_") && Wordy(v))
-		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || g == marked && !digits)
-		return plainName && g != word && !called
+		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || g == wordPlus && !digits)
+		return plainName && g != wordLike && !called
 	default:
 		return false
 	}

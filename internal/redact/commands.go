@@ -76,7 +76,7 @@ func command(all map[string][]usage) func(s *scanner, at window) {
 					continue
 				}
 				v := t[a.lo:a.hi]
-				if l := gradeOf(v, true); l >= want && (want < odd || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= marked && isText(v) {
+				if l := gradeOf(v, true); l >= want && (want < passwordLike || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= wordPlus && isText(v) {
 					s.found(a.lo, a.hi, "generic-command", at)
 				}
 			}
@@ -91,9 +91,9 @@ func (u usage) secret(t string, at window, args []window, i int) (a window, leas
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
-		return a, marked
+		return a, wordPlus
 	case u.flag == "?" && i <= 2 && (i == 0 || t[at.lo] != '-' && !isName(t[at.lo:at.hi])):
-		return a, odd
+		return a, passwordLike
 	case u.flag == "?", u.flag == "" && (i > 0 || !alnumeric(v[0])), !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v != u.flag+"=":
@@ -103,23 +103,23 @@ func (u usage) secret(t string, at window, args []window, i int) (a window, leas
 	default:
 		a = args[i+1]
 		if u.sign == "^" && (a.lo < 2 || !quoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
-			return a, odd
+			return a, passwordLike
 		}
 	}
 	if u.sign == "" || u.sign == "^" {
 		a.lo += len("pass:") * strings.Count(t[a.lo:min(a.lo+5, a.hi)], "pass:")
-		return a, word
+		return a, wordLike
 	}
 	n := strings.Index(t[a.lo:min(len(t), a.hi+1)], u.sign)
 	if n < 0 {
 		return window{}, never
 	}
 	if a.lo += n + 1; u.flag == "" {
-		return a, marked
+		return a, wordPlus
 	} else if a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
-		return args[i+2], word
+		return args[i+2], wordLike
 	}
-	return a, word
+	return a, wordLike
 }
 
 // arguments are those of the command at i, up to its end. A part in quotes is an argument.
@@ -187,7 +187,7 @@ func piped(s *scanner, at window) {
 		}
 		v = v[userBefore(v):]
 		l := gradeOf(v, true)
-		if !isWord(v) && l > plain || len(v) >= minValue && stdin.MatchString(rest) && (l >= word || isText(v)) || isPhrase(v) {
+		if !isWord(v) && l > noSecret || len(v) >= minValue && stdin.MatchString(rest) && (l >= wordLike || isText(v)) || isPhrase(v) {
 			lo := a.lo + strings.Index(t[a.lo:a.hi], v)
 			s.found(lo, lo+len(v), "generic-command", at)
 		}

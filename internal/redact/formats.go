@@ -121,7 +121,7 @@ var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglob
 // gives reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
 func gives(v string) bool {
 	v = strings.TrimRight(v, "=")
-	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= drawn && !strings.ContainsAny(v, "/:"))
+	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= randomLike && !strings.ContainsAny(v, "/:"))
 }
 
 // webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
@@ -206,9 +206,9 @@ func passwordIn(before, host string) int {
 	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
 		return len(before)
 	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
-	case scheme >= 0 && sign < 0 && !random(v) && (len(v) < minHinted || l < odd):
+	case scheme >= 0 && sign < 0 && !random(v) && (len(v) < minHinted || l < passwordLike):
 	case scheme >= 0 && (isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/")):
-	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < marked || l == marked && !hasDigit(v)):
+	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < wordPlus || l == wordPlus && !hasDigit(v)):
 	case scheme < 0 && (strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v")):
 	default:
 		return len(v)
@@ -263,7 +263,7 @@ func shapes() []*shape {
 		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
 		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
 		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, false, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
-		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return gradeOf(v, true) >= marked }},
+		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return gradeOf(v, true) >= wordPlus }},
 		{"wifi-code", []string{"wifi:"}, false, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},

@@ -7,16 +7,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// grade is how much a value looks like a secret, from plain (text and code have such values anyway) to drawn.
+// grade is how much a value looks like a secret.
 type grade int
 
 const (
-	plain  grade = iota // a placeholder, a path, an expression, a version
-	word                // words, numbers of four digits
-	marked              // words with a number, with signs or of mixed case; numbers of six digits and more
-	odd                 // digits or signs within words, letters that are no words
-	drawn               // random: drawn by lot
-	never               // no value has this grade
+	noSecret     grade = iota // what text and code have anyway: a placeholder, a path, an expression, a version
+	wordLike                  // words ("umbrella"), numbers of four digits
+	wordPlus                  // words with a number, with signs or of mixed case ("umbrella7"); numbers of six digits and more
+	passwordLike              // digits or signs within words, letters that are no words ("umbr3lla!")
+	randomLike                // drawn by lot
+	never                     // no value has this grade
 )
 
 const (
@@ -30,41 +30,41 @@ const (
 // gradeOf grades a value. What is delimited, by quotes or as an argument, is no expression.
 func gradeOf(v string, delimited bool) grade {
 	if len(v) < 4 || len(v) > longestValue {
-		return plain
+		return noSecret
 	}
 	if onlyLetters(v) && !hasUpper(v[1:]) { // most are
 		if low := lower(v); constants[low] || nameWords[low] {
-			return plain
+			return noSecret
 		}
-		return word
+		return wordLike
 	}
 	before, _, rules := strings.Cut(v, "|") // of a form
 	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || isCommonFormat(v) {
-		return plain
+		return noSecret
 	}
 	p := profileOf(v)
 	switch {
 	case p.letters == 0 && p.digits == len(v):
 		if len(v) >= 16 { // routers come with such passwords
-			return odd
+			return passwordLike
 		} else if len(v) >= 6 {
-			return marked
+			return wordPlus
 		}
-		return word
+		return wordLike
 	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && expression(v, p):
-		return plain
+		return noSecret
 	case isPath(v, delimited, p):
-		return plain
+		return noSecret
 	case delimited && len(v) >= 16 && !p.wordy() && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "(") && entropy(v) > 3.5, p.random(v) && !strings.Contains(v, "://"):
-		return drawn
+		return randomLike
 	case strings.ContainsAny(v, exprSigns) && (isCall(v) || !delimited && p.digits == 0):
-		return plain
+		return noSecret
 	}
 	l := p.makeup(v)
 	switch {
-	case l < odd && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)), p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
-		return plain
-	case len(v) < minValue && l > word:
+	case l < passwordLike && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)), p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
+		return noSecret
+	case len(v) < minValue && l > wordLike:
 		return l - 1
 	}
 	return l
@@ -106,11 +106,11 @@ func (p profile) makeup(v string) grade {
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.caseChanges; {
 	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), capitals && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
-		return odd
+		return passwordLike
 	case digits, strong, capitals, strings.Count(v, "-") > 2:
-		return marked
+		return wordPlus
 	}
-	return word
+	return wordLike
 }
 
 // signInWords is a sign that only passwords have between words.

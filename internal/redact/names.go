@@ -16,9 +16,9 @@ const (
 	password kind = iota // what people think up, too
 	token                // what machines make
 	key                  // only what looks drawn by lot: other keys are for maps and doors
-	numeral              // a number of four digits and more, too
-	verb                 // "pass", which is more often said of other things
-	occasion             // no name: a word for logging in, near which a password may stand
+	pin                  // a number of four digits and more, too
+	passVerb             // "pass", which is more often said of other things
+	login                // no name: a word for logging in, near which a password may stand
 )
 
 // name is a place where a text names a secret.
@@ -64,7 +64,7 @@ func english(t string, at window) (name, bool) {
 	}
 	if rest == n.end {
 		sign := skip(t, n.end, "\"'")
-		if n.kind == verb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && strings.HasPrefix(t[n.end:], "=") || sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0) {
+		if n.kind == passVerb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && strings.HasPrefix(t[n.end:], "=") || sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0) {
 			n.kind = password
 		}
 		return n, true
@@ -85,13 +85,13 @@ type meaning struct {
 var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-only
 	out := map[string]meaning{"identified by": {password, true}, "identified with": {password, true}, " pat": {token, true}, "_pat": {token, true}}
 	for m, words := range map[meaning]string{
-		{verb, false}:     "pass",
+		{passVerb, false}: "pass",
 		{password, false}: "passw pw pwd psk password passwords passwd passphrase passphrases passcode securestring",
 		{token, false}:    "authtok authtoken secret secrets cred creds credential credentials authorization token tokens",
 		{key, false}:      "wif session salt pepper",
 		{key, true}:       "bearer key keys",
-		{numeral, true}:   "pin otp totp puk pincode 2fa code codes",
-		{occasion, false}: "ssid auth",
+		{pin, true}:       "pin otp totp puk pincode 2fa code codes",
+		{login, false}:    "ssid auth",
 	} {
 		for word := range setOf(words) {
 			out[word] = m
@@ -173,7 +173,7 @@ func foreignName(t string, at window) (name, bool) {
 	const maxEnding = 8 // in bytes
 	n := name{lo: at.lo, end: at.hi, at: at, foreign: true, phrase: forPhrase.MatchString(t[at.lo:at.hi])}
 	if forCode.MatchString(t[at.lo:at.hi]) {
-		n.kind = numeral
+		n.kind = pin
 	} else if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
 		n.kind = token
 	}
@@ -196,7 +196,7 @@ var (
 
 // occasionName is a word for logging in, or what is called for it.
 func occasionName(t string, at window) (name, bool) {
-	n := name{lo: at.lo, end: at.hi, at: at, kind: occasion}
+	n := name{lo: at.lo, end: at.hi, at: at, kind: login}
 	word := lower(t[at.lo:at.hi])
 	if slices.Contains(ofPasswords, word) { // nothing else is given to it
 		n.kind = password

@@ -121,11 +121,11 @@ func belongs(v, rest string, n int) bool {
 		placeholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
-	if l := gradeOf(v, false); l >= odd || l == marked && twoDigits(v) || mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
+	if l := gradeOf(v, false); l >= passwordLike || l == wordPlus && twoDigits(v) || mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
 		return true
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v) || len(v) < 4 && !hasUpper(v+piece) // "u1,v22"
-	return !names && hasDigit(v+piece) && (sign != ',' || gradeOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
+	return !names && hasDigit(v+piece) && (sign != ',' || gradeOf(v+piece, false) >= passwordLike && lower(v+piece) != v+piece)
 }
 
 // valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.

@@ -47,7 +47,7 @@ func (s *scanner) cell(n name, c window, sep string) {
 		want = requiredGrade[n.kind][certain]
 	}
 	field := sep == "  " && isName(v) && !hasDigit(v) // of a type
-	if !field && gradeOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v) {
+	if !field && gradeOf(v, true) >= max(wordPlus, want) || n.kind == password && isPhrase(v) {
 		s.found(c.lo, c.hi, "generic-secret", n.at)
 	}
 }

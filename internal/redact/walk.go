@@ -21,13 +21,13 @@ const (
 
 // requiredGrade is the least grade of a value, by the kind of its name and the binding.
 var requiredGrade = [...][5]grade{ //nolint:gochecknoglobals // read-only
-	//         nearby argument stated assigned certain
-	password: {odd, marked, marked, marked, word},
-	token:    {drawn, odd, odd, odd, marked},
-	key:      {never, drawn, drawn, drawn, drawn},
-	numeral:  {never, odd, odd, marked, marked},
-	verb:     {never, odd, odd, odd, marked},
-	occasion: {odd, marked, odd, odd, odd},
+	// of a value that is nearby, an argument, stated, assigned, certain
+	password: {passwordLike, wordPlus, wordPlus, wordPlus, wordLike},
+	token:    {randomLike, passwordLike, passwordLike, passwordLike, wordPlus},
+	key:      {never, randomLike, randomLike, randomLike, randomLike},
+	pin:      {never, passwordLike, passwordLike, wordPlus, wordPlus},
+	passVerb: {never, passwordLike, passwordLike, passwordLike, wordPlus},
+	login:    {passwordLike, wordPlus, passwordLike, passwordLike, passwordLike},
 }
 
 const (
@@ -48,7 +48,7 @@ func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scan
 		}
 		lo, hi := s.valueAfter(n)
 		if lo == hi && !n.weak {
-			if lo, hi = s.valueBefore(n); lo == hi && n.kind < verb {
+			if lo, hi = s.valueBefore(n); lo == hi && n.kind < passVerb {
 				s.valuesBelow(n)
 			}
 		}
@@ -62,7 +62,7 @@ func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scan
 // in "from … to …".
 func (s *scanner) foundAll(lo, hi int, n name) {
 	rule := "generic-secret"
-	if n.kind == occasion {
+	if n.kind == login {
 		rule = "generic-login"
 	}
 	several := n.end > n.lo && lowerByte(s.t[n.end-1]) == 's'
@@ -81,7 +81,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
 			return
 		}
-		listed := several && gradeOf(s.t[a:b], true) >= max(requiredGrade[n.kind][assigned], marked) && !isKey(s.t[b:])
+		listed := several && gradeOf(s.t[a:b], true) >= max(requiredGrade[n.kind][assigned], wordPlus) && !isKey(s.t[b:])
 		if !listed && !alike(s.t[lo:hi], s.t[a:b]) {
 			return
 		}
@@ -183,7 +183,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == ';' || c == '}':
 		return 0, 0, true
-	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == occasion): // "bob / …"
+	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == login): // "bob / …"
 		w.binding = certain
 	case strings.IndexByte(".!", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		return 0, 0, true
@@ -259,7 +259,7 @@ func (w *walk) elementText() (lo, hi int, done bool) {
 		end = "]]>"
 	}
 	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], end)
-	if closed && w.kind < verb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), certain, true) {
+	if closed && w.kind < passVerb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), certain, true) {
 		return lo, lo + len(v), true
 	}
 	return 0, 0, false
@@ -280,7 +280,7 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
 	}
 	lo += userBefore(w.t[lo:hi])
-	if w.kind == numeral {
+	if w.kind == pin {
 		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
 	}
 	b := w.binding
@@ -314,8 +314,7 @@ func (w *walk) skipWord(v string) {
 		w.binding = max(w.binding, stated)
 	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
 	case w.binding >= stated && w.binding < certain:
-		w.binding = nearby
-		w.words++
+		w.binding, w.words = nearby, w.words+1
 	case isSecretName[low] && w.binding < stated: // the next value belongs to that name
 		w.words = maxWords
 	default:
@@ -367,8 +366,8 @@ func (s *scanner) valueBefore(n name) (int, int) {
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
 		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
-		if g := gradeOf(v, quoted); g >= marked && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
-			want := odd
+		if g := gradeOf(v, quoted); g >= wordPlus && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
+			want := passwordLike
 			if b < hi || valueThenName.MatchString(between) { // another script follows
 				want = requiredGrade[n.kind][stated]
 			} else if n.kind != password || Wordy(v) {
@@ -399,7 +398,7 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 		lo, hi := s.bare(at)
 		v, rest := t[lo:hi], lineRest(t, skip(t, hi, "\"'`*"))
 		switch alone := lo < hi && strings.Trim(rest, " \t\r") == ""; {
-		case alone && (k == numeral && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], marked) && !strings.ContainsAny(v, "(,:")):
+		case alone && (k == pin && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], wordPlus) && !strings.ContainsAny(v, "(,:")):
 			return lo, hi
 		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (quoteAt(t, at) || !strings.HasSuffix(v, "|")):
 			return 0, 0
