@@ -33,7 +33,7 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
 	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
-	case b >= stated && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
+	case b >= stated && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
 		return true
 	case w.kind == login && g == wordPlus && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
@@ -61,9 +61,7 @@ func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) b
 	return true
 }
 
-// handsOver reports whether a sentence gives somebody its writer's own key: "my api key is …", "here's the key: …".
-func (w *walk) handsOver() bool { return handover.MatchString(w.t[max(0, w.lo-24):w.lo]) }
-
+// handover is how a sentence gives somebody its writer's own key: "my api key is …", "here's the key: …".
 var handover = lazy.Expr(`(?i)\b(?:my|our|here(?:'s|’s| is| are)(?: (?:the|a|your))?(?: new)?)(?: \w+)? $`)
 
 // isCode reports whether a value without quotes is a name or an expression of code.

@@ -15,7 +15,7 @@ import (
 //nolint:misspell // mosquitto is a program
 const usages = `
 mysql, mysqldump, mysqladmin, mysqlimport, mysqlshow, mariadb, mariadb-dump: -p^
-mongodump, mongorestore, mongoexport, mongoimport, sshpass, twine, poetry, useradd, usermod, docker, podman, helm, ncftpput, ncftpget, rsh: -p
+mongodump, mongorestore, mongoexport, mongoimport, sshpass, twine, poetry, useradd, usermod, docker, podman, helm, ncftpput, ncftpget, rsh, altool, notarytool: -p
 az, oc, cf, eas, expo, 7z, 7za, unrar, ssh-keygen, security, mongo, mongosh: -p -P -N -w
 zip, unzip, ipmitool, sqlcmd, isql, bcp, mosquitto_pub, mosquitto_sub: -P
 ldapsearch, ldapmodify, ldapadd, ldappasswd: -w -s
@@ -29,7 +29,6 @@ redis-cli: -a
 sqlplus, sqlldr, expdp, impdp, rman target: /
 --user, --auth, --basic-auth, --credentials, --login: :
 swaks: -ap
-altool, notarytool: -p
 plink, pscp, psftp, kadmin, kadmin.local: -pw
 snmpwalk, snmpget, snmpset, snmpbulkwalk: -A -X -c
 codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
@@ -37,8 +36,7 @@ gh secret, dotnet, choco: -b -k --body
 rar: -hp -p
 signtool, schtasks: /p /rp
 snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
-snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
-requirepass, masterauth, rootpw, bindpw, enable secret: *
+requirepass, masterauth, rootpw, bindpw, enable secret, snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 user, pass, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
 -p, -w, -a, -k, -t, -pw: ?
 `

@@ -22,6 +22,7 @@ func detectors() []detector {
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
 		{"private-key", []string{"private key", "openvpn static key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
+		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
 		{"vendor-token", vendorPrefixes(), vendorToken},
 	}
@@ -40,10 +41,8 @@ func vendorPrefixes() []string {
 }
 
 const (
-	// minDrawn is how many letters of both cases and digits in a row, behind a prefix, are a token, and minHinted how many behind one that
-	// says so.
-	minDrawn  = 30
-	minHinted = 16
+	minDrawn  = 30 // so many letters of both cases and digits in a row, behind a prefix, are a token
+	minHinted = 16 // and so many behind one that says so
 )
 
 // vendorToken is a token by its maker's prefix: what follows looks drawn by lot.
@@ -102,7 +101,7 @@ func (s *scanner) prefixed(part window) {
 		}
 		s.work += end - lo
 		body := t[sign+1 : end]
-		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3) {
+		if len(body) >= minHinted && (forKeys.MatchString(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3) {
 			from, to := s.tokenAt(lo, sign+1)
 			s.found(from, to, "vendor-token", window{lo, sign})
 		}
@@ -110,10 +109,8 @@ func (s *scanner) prefixed(part window) {
 	}
 }
 
-// forKeys reports whether a prefix ends in a word for keys.
-func forKeys(prefix string) bool {
-	return slices.ContainsFunc([]string{"sk", "pk", "pat", "key", "api", "tok", "tkn", "token", "secret", "live", "pw", "oat"}, func(w string) bool { return strings.HasSuffix(prefix, w) })
-}
+// forKeys is the end of a prefix that says that a key follows.
+var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
 
 // inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
 var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglobals // read-only
@@ -200,7 +197,7 @@ func passwordIn(before, host string) int {
 	}
 	user, v := before[:max(0, sign)], before[sign+1:]
 	n := strings.LastIndexAny(user, "=:/@")
-	name := strings.NewReplacer("-", "_", ".", "_").Replace(user[n+1:])
+	name := strings.ReplaceAll(strings.ReplaceAll(user[n+1:], "-", "_"), ".", "_")
 	l := gradeOf(v, true)
 	switch {
 	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
@@ -223,28 +220,33 @@ func mnemonic(s *scanner, at window) {
 	if at.lo < s.seed {
 		return
 	}
+	t, end := s.t, min(len(s.t), at.hi+4*maxReach)
 	var words []window
-	s.seed = at.hi
-	for _, m := range wordOrSign.FindAllStringIndex(s.t[at.hi:min(len(s.t), at.hi+4*maxReach)], -1) {
-		w := window{at.hi + m[0], at.hi + m[1]}
-		s.seed = w.hi
-		word := s.t[w.lo:w.hi]
-		if isWord := isLower(word[0]) && len(word) >= 3 && len(word) <= 8 && !messageWords[word]; isWord {
-			words = append(words, w)
-		} else if len(words) < 12 {
-			words = nil
+	i := at.hi
+	for i < end && len(words) < 24 && (len(words) > 0 || i-at.hi < 60) {
+		lo := i
+		for i < end && isLower(t[i]) {
+			i++
 		}
-		if isLast := len(words) == 24 || len(words) >= 12 && words[len(words)-1] != w; isLast || len(words) == 0 && m[0] > 60 {
-			break
+		hi := i
+		i = skip(t, i, " ,\n")
+		isSeed := hi-lo >= 3 && hi-lo <= 8 && !messageWords[t[lo:hi]]
+		if isSeed {
+			words = append(words, window{lo, hi})
+		}
+		if !isSeed || i == hi { // the words end
+			if len(words) >= 12 {
+				break
+			}
+			words, i = nil, max(i, lo+1)
 		}
 	}
-	s.work += s.seed - at.hi
+	s.seed = i
+	s.work += i - at.hi
 	if n := len(words); n >= 12 {
 		s.found(words[0].lo, words[n-1].hi, "mnemonic", at)
 	}
 }
-
-var wordOrSign = lazy.Expr(`[a-z]+|[^a-z ,\n]`)
 
 // shape is what a token looks like where its maker put no prefix before it.
 type shape struct {
@@ -268,7 +270,6 @@ func shapes() []*shape {
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
-		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, false, 0, lazy.Expr(`(?i)^[^\n]{2,80}?[^\w+/](?:0x)?([\da-f]{64}|[a-z\d+/]{43}=)(?:[^\w+/=]|$)`), func(v string) bool { return len(v) == 64 || mixed(v) }},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), gives},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return random(v) && !isSumForm(v) }},
 		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},

@@ -77,7 +77,8 @@ func library(t *testing.T) config.Config {
 // superseded are the rules of which the detectors of our own find all that the library tests them with: those that take any value that is
 // given to the name of a secret, or looks like one, and those of tokens that their makers' prefixes tell (vendorPrefixes). So are all rules that
 // want a vendor's name to be given a value.
-var superseded = strings.Fields("generic-api-key hashicorp-tf-password private-key 1password-service-account-token airtable-personnal-access-token alibaba-access-key-id " +
+var superseded = strings.Fields("generic-api-key hashicorp-tf-password private-key age-secret-key anthropic-admin-api-key github-app-token github-oauth github-refresh-token jwt-base64 " +
+	"1password-service-account-token airtable-personnal-access-token alibaba-access-key-id " +
 	"artifactory-api-key artifactory-reference-token authress-service-client-access-key aws-amazon-bedrock-api-key-short-lived " +
 	"clickhouse-cloud-api-secret-key clojars-api-token databricks-api-token digitalocean-access-token digitalocean-pat digitalocean-refresh-token " +
 	"doppler-api-token duffel-api-token dynatrace-api-token easypost-api-token easypost-test-api-token flutterwave-encryption-key flutterwave-public-key " +

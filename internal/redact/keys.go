@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -98,3 +99,17 @@ func jwk(s *scanner, at window) {
 }
 
 var privatePart = lazy.Expr(`["'](?:d|k|p|q|dp|dq|qi)["'] *: *["']([^"'\n]{16,})["']`)
+
+// rawKey is a key of 32 bytes in hexadecimal digits or base64, in the line of its name.
+func rawKey(s *scanner, at window) {
+	rest := lineRest(s.t, at.hi)
+	s.work += len(rest)
+	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r >= utf8.RuneSelf || !inBase64(byte(r)) }) {
+		v := strings.TrimPrefix(strings.TrimLeft(part, "="), "0x")
+		if len(v) == 64 && isSumForm(v) || len(v) == 44 && v[43] == '=' && mixed(v) {
+			lo := at.hi + strings.Index(rest, v)
+			s.found(lo, lo+len(v), "private-key", at)
+			return
+		}
+	}
+}

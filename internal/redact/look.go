@@ -105,7 +105,7 @@ func (p profile) makeup(v string) grade {
 	capitals, digits := hasUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.caseChanges; {
-	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), capitals && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && p.longestNumber > 1, capitals && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
 		return passwordLike
 	case digits, strong, capitals, strings.Count(v, "-") > 2:
 		return wordPlus
@@ -115,17 +115,6 @@ func (p profile) makeup(v string) grade {
 
 // signInWords is a sign that only passwords have between words.
 var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
-
-func twoDigits(v string) bool {
-	for i := 1; i < len(v); i++ {
-		if isDigit(v[i]) && isDigit(v[i-1]) {
-			return true
-		}
-	}
-	return false
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
 func madeUp(v string) bool {

@@ -50,7 +50,7 @@ func english(t string, at window) (name, bool) {
 	word := lower(t[at.lo:n.end])
 	upper := !hasLower(t[at.lo:n.end])
 	glued := at.lo > 0 && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1]))
-	m, ok := meant(word, wordBefore(t, at.lo), glued, upper)
+	m, ok := meant(word, t, at.lo, glued, upper)
 	if !ok {
 		return n, false
 	}
@@ -100,8 +100,8 @@ var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-onl
 	return out
 }()
 
-// meant is the meaning of a word behind another one, or as a part of a longer one, or in capitals.
-func meant(word, before string, glued, upper bool) (m meaning, ok bool) {
+// meant is the meaning of a word at i, which may be a part of a longer one, or in capitals.
+func meant(word, t string, i int, glued, upper bool) (m meaning, ok bool) {
 	m, ok = meanings[word]
 	switch strings.TrimSuffix(word, "s") {
 	case "pas", "passw", "pw", "pwd", "psk":
@@ -111,10 +111,11 @@ func meant(word, before string, glued, upper bool) (m meaning, ok bool) {
 	case "session":
 		ok = upper // in small letters, it is one of many things
 	case "token":
-		ok = !countsTokens[before]
+		ok = !countsTokens[wordBefore(t, i)]
 	case "code":
-		ok = ofCodes[before]
+		ok = ofCodes[wordBefore(t, i)]
 	case "key":
+		before := wordBefore(t, i)
 		if ok = !ofLookups[before]; ofKeys[before] {
 			m = meaning{token, false}
 		}
@@ -216,20 +217,21 @@ func occasionName(t string, at window) (name, bool) {
 	return n, at.lo == 0 || !alnumeric(t[at.lo-1]) || isLower(t[at.lo-1]) && !isLower(t[at.lo])
 }
 
-func isLetter(c byte) bool { return isLower(c) || isUpper(c) }
-func isUpper(c byte) bool  { return 'A' <= c && c <= 'Z' }
-func isLower(c byte) bool  { return 'a' <= c && c <= 'z' }
-
-func alnumeric(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
+func isUpper(c byte) bool    { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool    { return 'a' <= c && c <= 'z' }
+func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool   { return isLower(c) || isUpper(c) }
+func alnumeric(c byte) bool  { return isLetter(c) || isDigit(c) }
+func isWordByte(c byte) bool { return alnumeric(c) || c == '_' }
+func inBase64(c byte) bool   { return alnumeric(c) || c == '+' || c == '/' || c == '=' }
 
 var (
 	// copulas tie a name to its value, and fillers keep the tie, in many languages.
 	copulas = setOf("s is was are be been now its it's isn't ist sind war lautet heißt est c'est es is é eh e è är er jest je este είναι это là adalah ialah olarak yra ir е є है هي هو היא הוא " + //nolint:gochecknoglobals // read-only
 		"isch till glasi estas ay yw ni cest cioè reads така такая to by with using use enter type auf na als as mit avec con com с z met à på zu у on és" + " :")
-	fillers = setOf("the just still set changed currently actually this that der die das den el la le les il lo um uma en een ett de string str const let var final new some value default") //nolint:gochecknoglobals // read-only
+	fillers      = setOf("the just still set changed currently actually this that der die das den el la le les il lo um uma en een ett de string str const let var final new some value default") //nolint:gochecknoglobals // read-only
+	isSecretName = setOf("password passwd pass pw pwd psk pin otp token secret key passphrase auth credentials session")                                                                          //nolint:gochecknoglobals // read-only
 )
-
-var isSecretName = setOf("password passwd pass pw pwd psk pin otp token secret key passphrase auth credentials session") //nolint:gochecknoglobals // read-only
 
 func setOf(words string) map[string]bool {
 	out := map[string]bool{}

@@ -91,7 +91,9 @@ const (
 // script begins: particles are written right behind.
 func (s *scanner) bare(i int) (lo, hi int) {
 	t := s.t
-	i = len(t) - len(strings.TrimLeft(t[i:], opening))
+	if i < len(t) && !alnumeric(t[i]) {
+		i = len(t) - len(strings.TrimLeft(t[i:], opening))
+	}
 	hi = s.valueEnd(i, i < len(t) && t[i] < utf8.RuneSelf)
 	for i < hi && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-i < longestValue { // which passwords hold, too
 		next := s.valueEnd(hi+1, true)

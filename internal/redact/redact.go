@@ -214,11 +214,12 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		at = Mark{Session: s.ID, Turn: -1}
 		add(InBranch, text{}, &s.Branch)
 		add(InModel, text{}, &s.Model)
-		prompt := session.TitleTurn(s.Turns)
-		if prompt >= 0 && (s.Title == "" || s.Title != session.PromptTitle(s.Turns[prompt].Content)) {
-			prompt = -1
+		prompt := -1
+		if s.Title != "" {
+			prompt = session.TitleTurn(s.Turns)
 		}
-		if prompt < 0 {
+		if prompt < 0 || s.Title != session.PromptTitle(s.Turns[prompt].Content) {
+			prompt = -1
 			add(InTitle, text{title: true}, &s.Title)
 		}
 		for j := range s.Turns {

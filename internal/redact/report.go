@@ -72,8 +72,8 @@ func (m Mark) of(s span, text string) Mark {
 func (m Mark) Around() string {
 	const shown = 30 // characters, on each side of a marker
 	from, to := runeStart(m.Text, max(0, m.Lo-4*shown)), runeStart(m.Text, min(len(m.Text), m.Hi+4*shown))
-	before := []rune(strings.TrimLeft(oneSpaced(m.Text[from:m.Lo]), " "))
-	after := []rune(strings.TrimRight(oneSpaced(m.Text[m.Hi:to]), " "))
+	before := []rune(strings.TrimLeft(whiteSpace.ReplaceAllString(m.Text[from:m.Lo], " "), " "))
+	after := []rune(strings.TrimRight(whiteSpace.ReplaceAllString(m.Text[m.Hi:to], " "), " "))
 	if n := len(before) - shown; n > 0 {
 		before = append([]rune("…"), before[n:]...)
 	}
@@ -82,8 +82,5 @@ func (m Mark) Around() string {
 	}
 	return string(before) + m.Text[m.Lo:m.Hi] + string(after)
 }
-
-// oneSpaced is a text on one line, with one space for all white space between two words.
-func oneSpaced(s string) string { return whiteSpace.ReplaceAllString(s, " ") }
 
 var whiteSpace = lazy.Expr(`\s+`)

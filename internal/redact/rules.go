@@ -153,8 +153,6 @@ func (s *scanner) wake(r *rule, i int, at window) {
 	}
 }
 
-func isWordByte(c byte) bool { return alnumeric(c) || c == '_' }
-
 // match notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
 func (s *scanner) match(r *rule, lo, hi int) {
 	lo = skip(s.t, lo, "\n")

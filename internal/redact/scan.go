@@ -258,5 +258,3 @@ func inBlob(t string, at window) bool {
 	}
 	return hi-lo >= least && min(at.lo-lo, hi-at.hi) > readable.least
 }
-
-func inBase64(c byte) bool { return alnumeric(c) || c == '+' || c == '/' || c == '=' }

@@ -17,11 +17,9 @@ func tongues() []string {
 		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
 		"mot de passe", "mots de passe", "mot de pass", "mdp", "phrase secrète", "phrase de passe", "clé secrète", "clé api", "clé d'api", "clé d'accès", "clé d’accès", "clef api", "jeton", // French
-		"contraseña", "contrasena", "clave", "clave secreta", "clave de api", "clave api", "clave de acceso", "frase secreta", "secreto", // Spanish
-		"contrasenya",                                                                                                         // Catalan
+		"contraseña", "contrasena", "clave", "clave secreta", "clave de api", "clave api", "clave de acceso", "frase secreta", "secreto", "contrasenya", // Spanish and Catalan
 		"senha", "palavra-passe", "palavra passe", "chave de api", "chave api", "chave secreta", "chave de acesso", "segredo", // Portuguese
-		"parola d'ordine", "parola chiave", "chiave api", "chiave segreta", "chiave di accesso", "segreto", // Italian
-		"parola", "parolă", "cheie api", // Romanian, Turkish
+		"parola d'ordine", "parola chiave", "chiave api", "chiave segreta", "chiave di accesso", "segreto", "parola", "parolă", "cheie api", // Italian, Romanian, Turkish
 		"şifre", "sifre", "gizli anahtar", "api anahtarı", "erişim anahtarı", // Turkish
 		"hasło", "haslo", "hasła", "klucz api", "tajny klucz", "heslo", "hesla", "api klíč", "api kľúč", "geslo", "lozinka", "lozinku", "jelszó", "jelszo", "jelszav", "κωδικός", "συνθηματικό", // Polish to Greek
 		"парол", "секретный ключ", "ключ api", "api-ключ", "api ключ", "ключ доступа", "токен", "секрет", "лозинка", "кодовая фраза", // Russian, Ukrainian, Bulgarian, Serbian

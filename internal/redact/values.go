@@ -182,7 +182,10 @@ func tail(title string, values, rules []string) []span {
 // new, one that reaches beyond takes it in.
 func joined(spans []span, markers []window) []span {
 	slices.SortFunc(spans, func(a, b span) int {
-		return cmp.Or(a.lo-b.lo, b.hi-a.hi, cmp.Compare(a.rule, b.rule))
+		if a.lo != b.lo {
+			return a.lo - b.lo
+		}
+		return cmp.Or(b.hi-a.hi, cmp.Compare(a.rule, b.rule))
 	})
 	var out []span
 	for _, p := range spans {

@@ -254,11 +254,9 @@ func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 
 // elementText takes the text from i up to the end of an element of XML.
 func (w *walk) elementText() (lo, hi int, done bool) {
-	lo, end := w.i, "</"
-	if strings.HasSuffix(w.t[:lo], "[CDATA[") {
-		end = "]]>"
-	}
-	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], end)
+	lo = w.i
+	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], "</")
+	v = strings.TrimSuffix(v, "]]>")
 	if closed && w.kind < passVerb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), certain, true) {
 		return lo, lo + len(v), true
 	}

@@ -155,7 +155,7 @@ type profile struct {
 	inVowelWords    int  // letters in words of three letters and more, one of them a vowel
 	inLongWords     int  // letters in words of four letters and more
 	caseChanges     int  // between two letters that follow each other
-	longNumber      bool // it has more than five digits in a row
+	longestNumber   int  // digits in a row
 	nameWord        bool // a piece is one of nameWords
 }
 
@@ -165,7 +165,7 @@ func profileOf(v string) (p profile) {
 	eachPiece(v[:runeStart(v, min(len(v), 256))], func(w string, class int) {
 		if class == digit {
 			p.digits += len(w)
-			p.longNumber = p.longNumber || len(w) > 5
+			p.longestNumber = max(p.longestNumber, len(w))
 			return
 		}
 		first, size := utf8.DecodeRuneInString(w)
@@ -192,7 +192,7 @@ func profileOf(v string) (p profile) {
 }
 
 // wordy reports whether a value is put together from words and short numbers: three fifths of its letters are in words with a vowel.
-func (p profile) wordy() bool { return !p.longNumber && 5*p.inVowelWords >= 3*p.letters }
+func (p profile) wordy() bool { return p.longestNumber <= 5 && 5*p.inVowelWords >= 3*p.letters }
 
 // random reports whether a value looks drawn by lot: long, of letters and digits, and not made of words.
 func (p profile) random(v string) bool {
@@ -201,6 +201,7 @@ func (p profile) random(v string) bool {
 
 func random(v string) bool      { return profileOf(v).random(v) }
 func hasNameWord(v string) bool { return profileOf(v).nameWord }
+func twoDigits(v string) bool   { return profileOf(v).longestNumber > 1 }
 
 // Wordy reports whether v is put together from words and short numbers, as names in code are.
 func Wordy(v string) bool { return profileOf(v).wordy() }
