@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -90,7 +91,7 @@ const (
 )
 
 // ErrNoTranscript is a file that no known agent wrote.
-var ErrNoTranscript = errors.New("no transcript of an agent that is known")
+var ErrNoTranscript = advice.New("no transcript of an agent that is known", "say which agent wrote it, with --agent NAME")
 
 // Files takes transcripts from anywhere. Which agent wrote one is told by what it says; agent is its name where that does not.
 func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) Source {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -79,17 +80,11 @@ const (
 	HandoffMost   = story.HandoffMost
 )
 
-// HandoffError is what can't be handed over.
-type HandoffError struct{ Text string }
-
-func (e *HandoffError) Error() string { return fmt.Sprintf("%q is no session", e.Text) }
-
-// Session is a session by its ID or a link, with its last turn as its page, and its files as they stand today; a HandoffError where that is
-// something else.
+// Session is a session by its ID or a link, with its last turn as its page, and its files as they stand today.
 func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error) {
 	s, _, err := m.Item(ctx, recall.Page{ID: id, Limit: 1, Full: true})
 	if err == nil && s == nil {
-		err = &HandoffError{id}
+		err = advice.New(fmt.Sprintf("%q is no session", id), `"git rekal --kind session -n 5" lists sessions`)
 	}
 	if err != nil || s.Turns < 2 {
 		return s, err

@@ -87,19 +87,6 @@ const (
 var (
 	ErrNoRevision = name.ErrNoRevision
 	ErrNoFile     = why.ErrNoFile
-	ErrFolder     = why.ErrFolder
-	ErrOperand    = recall.ErrOperand
-
-	ErrIndexLocked  = db.ErrLocked
-	ErrIndexCorrupt = db.ErrCorrupt
-	ErrIndexRoom    = db.ErrRoom
-
-	ErrSQLTime      = tables.ErrTime
-	ErrSQLMemory    = tables.ErrMemory
-	ErrSQLName      = tables.ErrName
-	ErrSQLStatement = tables.ErrStatement
-
-	ErrNothingNamed = name.ErrNothing
 )
 
 // QueryLimits bounds a statement: see tables.QueryLimits.

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -108,8 +109,8 @@ type Outcome struct {
 
 // Errors that callers decide on.
 var (
-	ErrNoLedger = errors.New("no ledger")
-	ErrBusy     = errors.New("the ledger keeps moving")
+	ErrNoLedger = advice.New("no ledger", `run "git rekal init"`)
+	ErrBusy     = advice.New("the ledger keeps moving", "try again in a moment")
 	ErrBehind   = errors.New("much of the ledger was not read yet")
 )
 

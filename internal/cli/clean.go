@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -22,7 +23,7 @@ type cleanOptions struct {
 }
 
 // errShared is a repository whose ledgers other people pushed.
-var errShared = errors.New("--ledger: this repository has no worktree, so its ledgers are everybody's; nothing was removed")
+var errShared = advice.New("--ledger: this repository has no worktree, so its ledgers are everybody's; nothing was removed", `delete one with "git branch -D rekal/EMAIL"`)
 
 // newCleanCmd undoes init: `git rekal clean`.
 func newCleanCmd(app *App) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -132,7 +133,7 @@ const (
 	maxAnswer = 16 << 20
 )
 
-var errAnswer = errors.New("query: the answer has more than 16 MB")
+var errAnswer = advice.New("query: the answer has more than 16 MB", "ask for less: fewer columns, a WHERE, a LIMIT")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment) error {

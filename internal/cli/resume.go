@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/launch"
@@ -116,13 +117,9 @@ func (app *App) endPause(ctx context.Context) (ended bool, err error) {
 	return was, err
 }
 
-// awayError is a session that its agent can't go on with here.
-type awayError struct{ id, reason string }
-
-func (e *awayError) Error() string { return fmt.Sprintf("session %s: %s", e.id, e.reason) }
-
-func (e *awayError) Hint() string {
-	return fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, e.id)
+// away is an error about a session that its agent can't go on with here.
+func away(id, reason string) error {
+	return advice.New(fmt.Sprintf("session %s: %s", id, reason), fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, id))
 }
 
 // offered is how many sessions are looked at for a question.
@@ -185,13 +182,13 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 	return all[i], nil
 }
 
-// holds looks for a session's transcript; an awayError says why it can't be gone on with.
+// holds looks for a session's transcript; an error says why it can't be gone on with.
 func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
 	if s.Parent != "" {
 		return candidate{}, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
 	}
 	if _, err := launch.Resume(s.Source, s.NativeID, "", nil); err != nil {
-		return candidate{}, &awayError{s.ID, err.Error()}
+		return candidate{}, away(s.ID, err.Error())
 	}
 	if c.held[s.Source] == nil {
 		held, err := w.LocalSessions(ctx, s.Source)
@@ -205,7 +202,7 @@ func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *re
 	}
 	held, ok := c.held[s.Source][s.NativeID]
 	if !ok {
-		return candidate{}, &awayError{s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source)}
+		return candidate{}, away(s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source))
 	}
 	return candidate{s, held}, nil
 }
@@ -293,7 +290,7 @@ func (c *resumeOptions) command(ctx context.Context, app *App, w *workspace.Work
 		return command, err
 	}
 	if _, err := os.Stat(command.Dir); command.Dir != "" && err != nil {
-		return command, &awayError{s.ID, fmt.Sprintf("its folder %s is gone", command.Dir)}
+		return command, away(s.ID, fmt.Sprintf("its folder %s is gone", command.Dir))
 	}
 	return command, nil
 }

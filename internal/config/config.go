@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -70,8 +71,8 @@ func (e Embed) BuiltIn() bool { return e.URL == "" }
 
 // Errors of RemoteFor.
 var (
-	ErrNoRemote      = errors.New("no remote to share the ledger with")
-	ErrUnknownRemote = errors.New("no such remote")
+	ErrNoRemote      = advice.New("no remote to share the ledger with", `add one with "git remote add origin URL", or name one`)
+	ErrUnknownRemote = advice.New("no such remote", `"git remote" lists them, "git config rekal.remote NAME" chooses one`)
 )
 
 // Agreed reports whether the user agreed to send the ledger to what a remote's name stands for

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -15,19 +16,9 @@ import (
 // forgotKey is the setting that lists the sessions which are not captured again.
 const forgotKey = "rekal.forgot"
 
-// ForkedError is a session that can't be forgotten alone: another one begins with a copy of it.
-type ForkedError struct {
-	ID    string
-	Forks []string
-}
-
-func (e *ForkedError) Error() string {
-	return fmt.Sprintf("%s was forked from %s, and begins with a copy of it", strings.Join(e.Forks, ", "), e.ID)
-}
-
 // ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they spawned, and notes that they are not
-// to be captured again. It returns a ledger.PushedError where a remote holds any of it, a ForkedError, or what ledger.Ledger.Resolve returns. What is left to do
-// is as after Scrub.
+// to be captured again. It returns a ledger.PushedError where a remote holds any of it, or what ledger.Ledger.Resolve returns. A session of which another one
+// holds a copy is not forgotten alone. What is left to do is as after Scrub.
 func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
@@ -101,7 +92,8 @@ func toForget(ctx context.Context, a workspace.Author, ids []string) (targets []
 		}
 		if len(forks) > 0 {
 			slices.Sort(forks)
-			return nil, nil, &ForkedError{t.Session, forks}
+			return nil, nil, advice.New(fmt.Sprintf("%s was forked from %s, and begins with a copy of it", strings.Join(forks, ", "), t.Session),
+				fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, t.Session, strings.Join(forks, " ")))
 		}
 	}
 	return targets, all, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -16,14 +17,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
-
-// CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
-// scrubbed.
-type CheckedOutError struct{ Ref, Dir string }
-
-func (e *CheckedOutError) Error() string {
-	return fmt.Sprintf("workspace: %s is checked out in %q", e.Ref, e.Dir)
-}
 
 // scrubWait is how long a scrub waits for another one, which may be sending a rewritten ledger.
 const scrubWait = 10 * time.Minute
@@ -86,11 +79,12 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	return out, ForgetOverheard(ctx, w)
 }
 
-// refuseCheckedOut returns a CheckedOutError where a worktree holds the files of the author's ledger.
+// refuseCheckedOut returns an error where a ledger is checked out in a worktree, whose files would keep what is scrubbed.
 func refuseCheckedOut(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
 	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
 	if err == nil && dir != "" {
-		err = &CheckedOutError{a.Ledger.Ref(), dir}
+		err = advice.New(fmt.Sprintf("workspace: %s is checked out in %q", a.Ledger.Ref(), dir),
+			fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, dir))
 	}
 	return err
 }

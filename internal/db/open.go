@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
 // Mode says what a file is opened for.
@@ -37,10 +39,10 @@ const (
 
 // What a caller decides on.
 var (
-	ErrCorrupt = errors.New("database is damaged")
+	ErrCorrupt = advice.New("database is damaged", `run "git rekal index"`)
 	ErrSchema  = errors.New("database has another schema")
-	ErrLocked  = errors.New("database is in use by another process")
-	ErrRoom    = errors.New("database needs more memory")
+	ErrLocked  = advice.New("database is in use by another process", "try again in a moment")
+	ErrRoom    = advice.New("database needs more memory", "the ledgers hold very long turns; nothing is lost, and recall answers from the state before")
 )
 
 // DB is one open file. Close it.

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	git2 "github.com/libgit2/git2go/v34"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
 // OID is a hexadecimal object ID, of 40 characters in a SHA-1 repository and of 64 in a SHA-256 one; "" is none.
@@ -31,11 +33,11 @@ type OID string
 
 // Errors that callers decide on.
 var (
-	ErrNotRepository = errors.New("not a git repository")
-	ErrUnsupported   = errors.New("unsupported repository format")
+	ErrNotRepository = advice.New("not a git repository", "run it inside a git repository")
+	ErrUnsupported   = advice.New("unsupported repository format", "git-rekal works with SHA-1 repositories and refs in files")
 	ErrNotFound      = errors.New("not found")
 	ErrMoved         = errors.New("ref moved")
-	ErrNoIdentity    = errors.New("no identity")
+	ErrNoIdentity    = advice.New("no identity", `run "git config user.email you@example.com" and "git config user.name You"; no session is lost, the next checkpoint captures it`)
 	ErrAmbiguous     = errors.New("ambiguous")
 
 	errNotCommit = errors.New("not a commit")

@@ -22,6 +22,9 @@ func (e *OwnerError) Error() string {
 	return fmt.Sprintf("git: open %q: the repository belongs to another user", e.Dir)
 }
 
+// Hint says what to do.
+func (e *OwnerError) Hint() string { return fmt.Sprintf("if you trust it, run %q", e.Advice) }
+
 // checkOwner leaves it to git whether a repository of another user may be used: git knows
 // safe.directory in all its forms, sudo, and when not to ask. It also knows
 // safe.bareRepository. It is asked only where the owner is another one, or a bare repository was found and not named. Until then nothing but configuration was read, and nothing of it was run.

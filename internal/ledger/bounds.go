@@ -68,6 +68,17 @@ type BoundsError struct {
 
 func (e *BoundsError) Error() string { return e.What }
 
+// Hint says what to do.
+func (e *BoundsError) Hint() string {
+	switch {
+	case e.Own:
+		return `if another machine of yours wrote it, "git rekal sync --unbounded" takes it in, else "git rekal doctor" says how to remove it`
+	case e.Later:
+		return `"git rekal sync" goes on with it, "git rekal index" reads it at once`
+	}
+	return `"git rekal doctor" says how to leave it out`
+}
+
 // Unwrap returns what is wrong besides sizes.
 func (e *BoundsError) Unwrap() error { return e.cause }
 

@@ -96,6 +96,14 @@ func (e *BlockedError) Error() string {
 		strings.TrimPrefix(e.By, "refs/heads/"), strings.TrimPrefix(e.Ref, "refs/heads/"))
 }
 
+// Hint says what to do.
+func (e *BlockedError) Hint() string {
+	if e.Remote == "" {
+		return fmt.Sprintf(`rename it: "git branch -m %s NAME"`, strings.TrimPrefix(e.By, "refs/heads/"))
+	}
+	return fmt.Sprintf(`rename it there: "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`, e.Remote, strings.ReplaceAll(e.By, "'", `'\''`))
+}
+
 // Check is the ledger's tip. It returns a BlockedError where another branch keeps it from being
 // made, and ErrFormat where the branch is something else.
 func (l *Ledger) Check() (git.OID, error) {

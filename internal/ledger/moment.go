@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/question"
@@ -28,7 +29,7 @@ type Moment struct {
 }
 
 // ErrNoMoment is text that names no moment: no such commit, revision or date, or several.
-var ErrNoMoment = errors.New("no such checkpoint or revision")
+var ErrNoMoment = advice.New("no such checkpoint or revision", `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`)
 
 // Ties lists the checkpoints of one's own ledger that captured a code commit, the first ones first. Those of an import captured nothing at
 // the time.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/segment"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -29,8 +30,8 @@ const dayDepth = 3
 
 // Errors that callers decide on.
 var (
-	ErrFormat     = errors.New("unknown ledger format") // a ledger of a format that this version does not know
-	ErrUnreadable = errors.New("unreadable segment")    // a segment that is there but can't be decoded
+	ErrFormat     = advice.New("unknown ledger format", "update git-rekal if a newer one wrote it, else rename the branch") // a ledger of a format that this version does not know
+	ErrUnreadable = errors.New("unreadable segment")                                                                        // a segment that is there but can't be decoded
 )
 
 // checkFormat returns ErrFormat when this program can't read the ledger that a commit is of.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
@@ -25,7 +26,7 @@ const (
 const maxBranch = 250
 
 // ErrAddress is an author's address that can't be a branch's name.
-var ErrAddress = errors.New("it is no usable address")
+var ErrAddress = advice.New("it is no usable address", `run "git config user.email you@example.com"`)
 
 // RefName is the branch that holds an author's ledger: refs/heads/rekal/<email>, the
 // address in lower case, with each byte that git refuses in a ref (and "%" and "/")

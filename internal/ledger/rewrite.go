@@ -2,17 +2,17 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // ErrCut is history that would have to be written anew and is not all here.
-var ErrCut = errors.New("a part of its history is not in this clone")
+var ErrCut = advice.New("a part of its history is not in this clone", `run "git fetch --unshallow" first`)
 
 // rewriter writes the history of a ledger anew, with other segments in the place of some. A commit that holds none of these, and whose
 // parents don't, stays what it is. What a rewriter makes depends on nothing else: two machines that take the same out of the same history

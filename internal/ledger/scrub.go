@@ -54,6 +54,11 @@ func (e *PushedError) Error() string {
 	return fmt.Sprintf("ledger: scrub: %s %s it", strings.Join(names, ", "), holds)
 }
 
+// Hint says what to do.
+func (*PushedError) Hint() string {
+	return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too; change the secret in any case, because others may have fetched it`
+}
+
 // Scrub says what to take out of one's own ledger.
 type Scrub struct {
 	Targets  []Target
@@ -88,6 +93,9 @@ type LaterError struct{ Needs string } // the version that knows it, where that 
 func (e *LaterError) Error() string {
 	return "it holds what only a later git-rekal can read" + strings.TrimRight(", "+e.Needs, ", ")
 }
+
+// Hint says what to do.
+func (*LaterError) Hint() string { return "nothing was changed; update git-rekal, then do it again" }
 
 // Scrub writes the part of the ledger anew that begins with the first commit which holds one of
 // the targets: their texts become session.Scrubbed, all else stays. One commit more says what is gone, so that no merge brings it back. Turns

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
@@ -33,6 +34,31 @@ const (
 
 // ErrRefused is a remote's ledger that can't be taken in as it is.
 var ErrRefused = errors.New("not taken in")
+
+// refusal is an ErrRefused with its cause.
+type refusal struct {
+	ref   string
+	cause error
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("ledger: %s: %v: %v", r.ref, ErrRefused, r.cause)
+}
+func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.cause} }
+
+// Hint says what to do.
+func (r *refusal) Hint() string {
+	switch {
+	case errors.As(r.cause, new(*BoundsError)): // knows more
+	case errors.Is(r.cause, git.ErrNotFound):
+		return `objects are missing in this clone; "git rekal sync" fetches them`
+	case errors.Is(r.cause, ErrFormat):
+		return "update git-rekal if a newer one wrote it, else rename or delete the branch on the remote"
+	case errors.Is(r.cause, git.ErrMalformed):
+		return `nobody can read it: rename or delete it on the remote; for your own branch "git rekal doctor" says how`
+	}
+	return advice.Of(r.cause)
+}
 
 // Fetch brings every ledger that a remote holds up to the remote-tracking refs, whole even
 // where the clone is shallow or partial.
@@ -223,7 +249,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change)
 		if own {
 			var beyond error
 			if there, beyond = l.within(ctx, there); beyond != nil {
-				out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: %w", from, ErrRefused, beyond))
+				out.Refused = append(out.Refused, &refusal{from, beyond})
 			}
 			if there == "" {
 				continue
@@ -234,7 +260,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change)
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
 		case err != nil:
-			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: %w", from, ErrRefused, err))
+			out.Refused = append(out.Refused, &refusal{from, err})
 		case was != tip:
 			out.Ledgers++
 			if own {

@@ -49,6 +49,14 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("ledger: scrub: your ledger holds no %q", e.Target)
 }
 
+// Hint says what to do.
+func (e *TargetError) Hint() string {
+	if e.Turns > 0 {
+		return `"git rekal query --session ID" shows them`
+	}
+	return "only your own ledger can be rewritten; ask its author to scrub it"
+}
+
 func targetWithoutLedger(targets []Target, tip git.OID) error {
 	if tip != "" || len(targets) == 0 {
 		return nil

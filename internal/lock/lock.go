@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
 // ErrBusy says that other processes held the lock for as long as one was willing to wait.
-var ErrBusy = errors.New("other git-rekal processes are busy here")
+var ErrBusy = advice.New("other git-rekal processes are busy here", "try again in a moment")
 
 // Lock is a hold on a lock file.
 type Lock struct{ f *os.File }

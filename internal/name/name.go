@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -23,8 +24,8 @@ import (
 
 // Why a word names nothing.
 var (
-	ErrNoRevision = errors.New("no such revision")
-	ErrNothing    = errors.New("neither a revision, nor a session or memory, nor a line of a file")
+	ErrNoRevision = advice.New("no such revision", "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint")
+	ErrNothing    = advice.New("neither a revision, nor a session or memory, nor a line of a file", `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`)
 )
 
 // UsageError is a request that can't be answered because of what it says.

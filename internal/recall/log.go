@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -89,7 +90,7 @@ func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogReq
 }
 
 // ErrOperand is a word that is neither a revision nor a file.
-var ErrOperand = errors.New("neither a revision nor a file here")
+var ErrOperand = advice.New("neither a revision nor a file here", `write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`)
 
 // Operands tells a revision or range, which comes first, from paths below a folder, as git does: a word that can be both is refused, and a
 // path has to be there or to be a pattern. "" is no revision.

@@ -48,6 +48,11 @@ type PurgedError struct{ ID string }
 
 func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) }
 
+// Hint says what to do.
+func (e *PurgedError) Hint() string {
+	return fmt.Sprintf(`"git rekal restore %s" shows it again`, e.ID)
+}
+
 // Item reads what has an ID: a session, and with Full what surrounds it; or a
 // memory, of which the rest of the page says nothing. The other one is nil.
 func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
@@ -64,10 +65,10 @@ type Store struct {
 }
 
 // ErrNone is an ID that no record has.
-var ErrNone = errors.New("no such record")
+var ErrNone = advice.New("no such record", `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`)
 
 // ErrNoRaw is a record whose output is not kept any more, or was never there.
-var ErrNoRaw = errors.New("it is not kept any more")
+var ErrNoRaw = advice.New("it is not kept any more", "the raw output is kept for 7 days, the record for 90; without --raw you see what mattered")
 
 func (s Store) file() string { return filepath.Join(s.Dir, "records.db") }
 

@@ -1,11 +1,12 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
 // MinPrefix is how many characters of an ID are enough to try. Shown is how many are at least shown: IDs that were made within
@@ -16,7 +17,7 @@ const (
 )
 
 // ErrNoID says that nothing has the ID that was asked for.
-var ErrNoID = errors.New("nothing has that ID")
+var ErrNoID = advice.New("nothing has that ID", `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`)
 
 // ErrShortID says that so little of an ID was given that it is not tried.
 var ErrShortID = fmt.Errorf("give at least %d characters", MinPrefix)
@@ -37,6 +38,9 @@ func (e *AmbiguousError) Error() string {
 	}
 	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, candidates)
 }
+
+// Hint says what to do.
+func (*AmbiguousError) Hint() string { return "give more of the ID" }
 
 // Names tells sessions and memories apart by the beginnings of their IDs, or of those that agents gave them.
 type Names struct {

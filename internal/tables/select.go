@@ -11,6 +11,8 @@ import (
 	"time"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
 // Row is one row of a user's own statement.
@@ -32,14 +34,14 @@ func QueryLimits() Limits { return Limits{Time: 30 * time.Second, Memory: 208 <<
 
 // What a statement is stopped for.
 var (
-	ErrTime   = errors.New("it takes too long")
-	ErrMemory = errors.New("it takes too much memory")
+	ErrTime   = advice.New("it takes too long", "ask for less, or give it more with --timeout")
+	ErrMemory = advice.New("it takes too much memory", "ask for less: fewer columns, a WHERE, a LIMIT")
 )
 
 // ErrStatement is a statement that is no SQL, or not one SELECT; ErrName one with names that are not there.
 var (
-	ErrStatement = errors.New("wrong statement")
-	ErrName      = errors.New("no such name")
+	ErrStatement = advice.New("wrong statement", `give one SELECT`)
+	ErrName      = advice.New("no such name", `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`)
 )
 
 // Select runs one read-only statement that a user typed, and gives each row to emit. The
@@ -180,6 +182,11 @@ type engineError struct {
 }
 
 func (e *engineError) Error() string { return e.text }
-func (e *engineError) Unwrap() error { return e.err }
 
-func (e *engineError) Is(target error) bool { return e.wrong != nil && target == e.wrong }
+// Unwrap returns what is wrong, and what the engine said.
+func (e *engineError) Unwrap() []error {
+	if e.wrong == nil {
+		return []error{e.err}
+	}
+	return []error{e.wrong, e.err}
+}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -50,10 +51,10 @@ type Request struct {
 type Blames = history.Blames
 
 // ErrNoFile is a path at which no file is.
-var ErrNoFile = errors.New("no such file")
+var ErrNoFile = advice.New("no such file", `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`)
 
 // ErrFolder is a path at which a folder is.
-var ErrFolder = errors.New("it is a folder")
+var ErrFolder = advice.New("it is a folder", `name one of its files; "git rekal --path PATH" finds the sessions of a folder`)
 
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000

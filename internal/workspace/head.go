@@ -1,10 +1,10 @@
 package workspace
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -20,7 +20,7 @@ func (w *Workspace) Snapshot() string {
 }
 
 // ErrOnLedger is a HEAD that is a commit of a ledger, where only code can be captured behind.
-var ErrOnLedger = errors.New("HEAD is a commit of a ledger, not of code: nothing is captured")
+var ErrOnLedger = advice.New("HEAD is a commit of a ledger, not of code: nothing is captured", `check out a branch of code; "git reset --keep HEAD~1" removes a commit made there by mistake`)
 
 // OnCode returns ErrOnLedger unless code is checked out.
 func (w *Workspace) OnCode() error {

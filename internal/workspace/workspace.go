@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/external"
@@ -79,7 +80,7 @@ type Workspace struct {
 }
 
 // ErrNotInitialised is a repository in which init was not run.
-var ErrNotInitialised = errors.New("git-rekal is not set up in this repository")
+var ErrNotInitialised = advice.New("git-rekal is not set up in this repository", `run "git rekal init"`)
 
 // Open finds the repository that the process runs in; see git.Open for what ends with ctx.
 func Open(ctx context.Context, p Process) (*Workspace, error) {
@@ -127,7 +128,7 @@ const rekalDir = ".rekal"
 
 // ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in that folder are written to, so what
 // somebody committed is not used.
-var ErrTracked = errors.New("the checked-out commit holds .rekal, which is for git-rekal alone")
+var ErrTracked = advice.New("the checked-out commit holds .rekal, which is for git-rekal alone", `remove it: "git rm -r --cached .rekal", commit, and delete the folder`)
 
 // Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
 // but not after `git rekal clean`.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 )
@@ -26,7 +27,7 @@ const blamePatience = 20 * time.Second
 var (
 	ErrBinary   = errors.New("binary file")
 	ErrTooLarge = errors.New("too large")
-	ErrTooLong  = errors.New("takes too long")
+	ErrTooLong  = advice.New("takes too long", "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST")
 )
 
 // maxBlamed is the size in bytes of the largest file whose lines are looked for.
