@@ -109,6 +109,7 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 //nolint:gochecknoglobals // a table
 var openCodeCounts = counts{
 	input: "tokens.input", output: "tokens.output", thought: "tokens.reasoning", read: "tokens.cache.read", written: "tokens.cache.write", cost: "cost",
+	total: "tokens.total",
 }
 
 // ask gives the prompt of a message that is read.

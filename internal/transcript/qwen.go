@@ -83,7 +83,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 }
 
 //nolint:gochecknoglobals // a table
-var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount", read: "cachedContentTokenCount", cached: true}
+var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount", read: "cachedContentTokenCount", total: "totalTokenCount", cached: true}
 
 // qwenTools are those of Gemini; a result tells here what was edited.
 //

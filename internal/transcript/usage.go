@@ -9,7 +9,8 @@ import (
 // counts says under which names an agent's record counts the tokens of one request. An empty one is not counted there.
 type counts struct {
 	input, output, thought, read, written, cost string
-	cached                                      bool // input includes what was read from a cache or written to one
+	total                                       string // of all of these: whether the output includes what was thought depends on who answered
+	cached                                      bool   // input includes what was read from a cache or written to one
 }
 
 // addUsage takes what a record says that a request took: once for each request of the read, as the largest of its records says it. The ID is
@@ -28,6 +29,12 @@ func (d *decoder) addUsage(p *part, id, model string, rec gjson.Result, names co
 		Request: session.RequestID(id), Turn: len(p.Turns) - 1, Model: modelName(model),
 		Input: tokens(names.input), Output: tokens(names.output) + tokens(names.thought),
 		CacheRead: tokens(names.read), CacheWrite: tokens(names.written),
+	}
+	if all := tokens(names.total); all > 0 {
+		if !names.cached {
+			all -= u.CacheRead + u.CacheWrite
+		}
+		u.Output = min(u.Output, max(all-u.Input, tokens(names.output)))
 	}
 	if names.cached {
 		u.Input = max(0, u.Input-u.CacheRead-u.CacheWrite)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,13 +86,17 @@ func TestUsage(t *testing.T) {
 			[]session.Usage{{Request: request("r"), Turn: 1, Input: 12, Output: 8, CacheRead: 3, CacheWrite: 1, Cost: .25}},
 		},
 		{
-			"qwen-code",
+			"qwen-code: output may include thoughts",
 			transcript.Qwen{},
 			[]string{
 				`{"uuid":"u1","sessionId":"x","timestamp":"2026-11-20T09:00:01.000Z","type":"user","cwd":"` + root + `","message":{"parts":[{"text":"why?"}]}}`,
 				`{"uuid":"u2","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root + `","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"cachedContentTokenCount":10}}`,
+				`{"uuid":"u3","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root + `","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":34,"cachedContentTokenCount":10}}`,
 			},
-			[]session.Usage{{Request: request("u2"), Turn: 1, Input: 20, Output: 6, CacheRead: 10}},
+			[]session.Usage{
+				{Request: request("u2"), Turn: 1, Input: 20, Output: 6, CacheRead: 10},
+				{Request: request("u3"), Turn: 2, Input: 20, Output: 4, CacheRead: 10},
+			},
 		},
 		{
 			"copilot-cli: older versions count the output only",
@@ -167,30 +172,74 @@ func TestRealUsage(t *testing.T) {
 	harness.Equal(t, "total", session.Usage{Input: 114880, Output: 399402, CacheRead: 397041819, CacheWrite: 18199135}, total)
 }
 
-// TestRealAgentsUsage compares with the sum of the whole session that its last record tells.
+// TestRealAgentsUsage compares with an independent count of the same files: of Codex what each request took, which is its running total but for one
+// request of 019eef3d that has no record; of OpenCode and Gemini what makes up the total of each answer.
 func TestRealAgentsUsage(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		agent    transcript.Agent
-		requests int
-		want     session.Usage
-	}{
-		{"codex/019d6cca-56cc-7850-9ca0-e841d6382a98.jsonl.gz", transcript.Codex{}, 86, session.Usage{Input: 1566076, Output: 76871, CacheRead: 10614400}},
-		{"codex/019f03e0-321f-7eb2-83cc-b54ecd71be23.jsonl.gz", transcript.Codex{}, 180, session.Usage{Input: 432870, Output: 71829, CacheRead: 10637312}},
-		{"codex/019d7372-a0bb-72c0-847d-5e4439ef5efd.jsonl.gz", transcript.Codex{}, 121, session.Usage{Input: 726025, Output: 79227, CacheRead: 13862016}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			raw := harness.Unzipped(t, "agents/"+c.name)
-			doc := decodeAll(t, c.agent, raw, transcript.Options{Roots: []string{realRoot(raw)}})
+	type count struct {
+		Requests            int
+		Input, Output, Read int64
+	}
+	want := map[string]count{
+		"codex/019d6cca-56cc-7850-9ca0-e841d6382a98":   {86, 1566076, 76871, 10614400},
+		"codex/019d6e7b-5640-7ca2-8d15-18981d778804":   {64, 755240, 47023, 6429696},
+		"codex/019d7372-a0bb-72c0-847d-5e4439ef5efd":   {121, 726025, 79227, 13862016},
+		"codex/019ed50c-2fb3-7002-a384-360bea6e7f04":   {55, 304621, 22838, 2481792},
+		"codex/019ed836-b1da-78f1-8a0c-e598363d10f4":   {10, 36058, 2958, 230656},
+		"codex/019eef3d-abd1-72e1-ab99-dcdb259027c5":   {132, 489025, 40224, 9217792},
+		"codex/019f03e0-321f-7eb2-83cc-b54ecd71be23":   {180, 432870, 71829, 10637312},
+		"gemini/29eb990e-c773-4302-a4e7-317f0af0001f":  {},
+		"gemini/36e8d28f-d561-4a3d-8823-4964a2919723":  {30, 58376, 4087, 259061},
+		"gemini/914f3c63-152a-4f25-9f4e-367c43140554":  {3, 26062, 2916, 36652},
+		"gemini/970c70a7-5c8e-4fd8-a146-707379eae099":  {10, 107093, 3734, 195260},
+		"gemini/d0ed8c54-d24e-4ca5-b7ff-2f2b943c0d2d":  {10, 42177, 3467, 206747},
+		"gemini/f7633853-6663-4dbb-bbf4-6159afa29df8":  {10, 17521, 1812, 113854},
+		"gemini/fa4593e0-f7e1-4dd1-b656-da95fb4d60fa":  {2, 12341, 153, 11835},
+		"opencode/ses_20c67c805ffez5760ap0ETph7x":      {45, 572199, 7584, 2610433},
+		"opencode/ses_20c685993ffe8NJ44bWWcyosxi":      {13, 377277, 848, 267715},
+		"opencode/ses_21ffb13eaffea2XGC7DWNVd9Oy":      {14, 138851, 7339, 766976},
+		"opencode/ses_277daa810ffePOBsdfS6gm8uA2":      {69, 495139, 69063, 3325432},
+		"opencode/ses_277ed760bffeXZM4Joly2lQJzU":      {10, 48176, 3708, 224581},
+		"opencode/ses_27a3283eeffe2okXvUQaxKJ0Nw":      {3, 11701, 1247, 27392},
+		"opencode/ses_318427c7cffeY7yZDddR3XagZ9":      {13, 58512, 3687, 515712},
+		"opencode/ses_318598817ffeMcHfgi69cd9sMT":      {22, 136152, 5516, 983808},
+		"opencode/ses_31a373d41ffe4HopnI3m4DnAj3":      {18, 65294, 4903, 785792},
+		"opencode/ses_31a4b9127ffeWeR4XnP70FhbEV":      {119, 807034, 34730, 8492544},
+		"copilot/10fb4666-56f0-4352-90fc-715caf95b418": {54, 0, 19254, 0},
+		"copilot/1afc31c8-d97f-4331-bae9-b6417f1b79a9": {0, 0, 0, 0},
+		"copilot/378ab881-f02f-435c-9673-0c8d7c7d6bef": {13, 0, 8924, 0},
+		"copilot/487fbe81-e917-46ad-a7c6-bf31cba53339": {1, 0, 45, 0},
+		"copilot/70b173ed-7b83-485a-b71a-5adb0591db07": {222, 0, 143194, 0},
+	}
+	got := map[string]count{}
+	for _, folder := range []string{"codex", "copilot", "gemini", "opencode"} {
+		for name := range realSessions(t, folder) {
+			name, _, _ = strings.Cut(name, ".")
+			id, ending := path.Base(name), ".json.gz"
+			if folder == "codex" || folder == "copilot" {
+				ending = ".jsonl.gz"
+			}
+			raw := harness.Unzipped(t, "agents/"+name+ending)
+			var doc transcript.Document
+			switch folder {
+			case "codex":
+				doc = decodeAll(t, transcript.Codex{}, raw, transcript.Options{Roots: []string{realRoot(raw)}})
+			case "copilot":
+				raw = fromWindows(raw)
+				doc = decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
+			case "gemini":
+				doc = readGemini(t, id, raw)
+			case "opencode":
+				doc = readOpenCode(t, id, raw)
+			}
 			var parts [][]session.Usage
 			for _, s := range doc.Sessions {
 				parts = append(parts, s.Usage)
 			}
-			n, total := usageOf(parts...)
-			harness.Equal(t, "requests", c.requests, n)
-			harness.Equal(t, "total", c.want, total)
-		})
+			n, sum := usageOf(parts...)
+			got[name] = count{n, sum.Input, sum.Output, sum.CacheRead}
+		}
 	}
+	harness.Equal(t, "tokens", want, got)
 }
 
 // TestDroidTokens: Droid keeps the sum of a session in a file beside, and that file grows.
