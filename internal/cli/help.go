@@ -258,6 +258,10 @@ rekal.group.NAME::
 The paths of repositories that belong together, with the shell's globs, for --group: "git config --global --add rekal.group.shop
 '~/src/shop-*'". Repeatable. It counts in your own configuration only (--global), and has no variable.
 
+rekal.web.rights::
+A command that "web" runs with a person, whom a proxy names in X-Forwarded-User, and a remote's address. Unless it ends with status 0, that
+person is shown nothing of the repository. It counts in your own configuration only (--global), and has no variable.
+
 rekal.mcp.write::
 Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
 

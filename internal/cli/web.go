@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/web"
@@ -80,6 +81,9 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 	if c.export != "" {
 		return c.write(ctx, app, site)
 	}
+	if err := c.guard(ctx, app, site); err != nil {
+		return err
+	}
 	server, err := site.Listen(c.port)
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", c.port, err)
@@ -132,6 +136,23 @@ func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Work
 	}
 	site.SearchGroup(c.group.which(app))
 	return w, site, nil
+}
+
+// rightsSetting names the command that says who may read which repository. It counts in the user's own configuration only.
+const rightsSetting = "rekal.web.rights"
+
+// guard has pages shown only to whom they may be.
+func (c *webOptions) guard(ctx context.Context, app *App, site *web.Site) error {
+	conf, err := git.OwnSettings(ctx, app.Dir, app.Env, `^rekal\.web\.rights$`)
+	switch commands := conf[rightsSetting]; {
+	case err != nil || len(commands) == 0:
+		return err
+	case len(commands) > 1 || commands[0] == "":
+		return fmt.Errorf("%s: it must be one command", rightsSetting)
+	default:
+		site.Rights(commands[0])
+		return nil
+	}
 }
 
 // tell prints an address, and opens one.

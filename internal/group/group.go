@@ -34,6 +34,8 @@ type Which struct {
 	All     bool   // all of this machine
 	Mirrors string // all bare repositories that lie in this folder
 	Person  bool   // a person asks, at a terminal
+	// May reports whether who asks may read a repository; nil: all. Nothing is told of the others. It may be called side by side.
+	May func(*workspace.Workspace) bool
 }
 
 // Group is the repositories that are asked. Close it.
@@ -58,6 +60,9 @@ func (r *Refused) Error() string { return r.reason }
 
 // Hint is what to do about it.
 func (r *Refused) Hint() string { return r.hint }
+
+// ErrNone is in the error of a group in which no repository can be asked.
+var ErrNone error = &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`}
 
 // key is before the name of a group.
 const key = "rekal.group."
@@ -147,9 +152,9 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 	if err != nil {
 		return nil, err
 	}
-	g.open(ctx, p, named, paths)
+	g.open(ctx, p, which.May, named, paths)
 	if len(g.members) == 0 {
-		return nil, errors.Join(append(slices.Clone(g.Left), &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`})...)
+		return nil, errors.Join(append(slices.Clone(g.Left), ErrNone)...)
 	}
 	return g, nil
 }
@@ -200,13 +205,21 @@ func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (n
 }
 
 // open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
-func (g *Group) open(ctx context.Context, p workspace.Process, named, paths []string) {
+func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspace.Workspace) bool, named, paths []string) {
 	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
-	g.each(len(paths), func(i int) { opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]) })
+	g.each(len(paths), func(i int) {
+		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && may != nil && !may(opened[i]) {
+			opened[i].Close()
+			failed[i] = ErrNone
+		}
+	})
 	seen := map[string]bool{}
 	for i, w := range opened {
 		switch {
 		case failed[i] != nil:
+			if may != nil {
+				continue // its name may say something already
+			}
 			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {
 				g.Left = append(g.Left, leftOut(paths[i], failed[i]))
 			}

@@ -101,7 +101,7 @@ func (s *Site) exportPage(ctx context.Context, dir, address string, l links) err
 	if err != nil {
 		return err
 	}
-	html, failed := s.make(ctx, name, q, l)
+	html, failed := s.make(ctx, "", name, q, l)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

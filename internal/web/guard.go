@@ -188,7 +188,7 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 		}
 	} else {
 		var err error
-		body, err = v.site.make(r.Context(), name, r.URL.Query(), servedLinks())
+		body, err = v.site.make(r.Context(), visitor(r.Header), name, r.URL.Query(), servedLinks())
 		status = statusOf(err)
 	}
 	w.Header().Set("Content-Type", kind)

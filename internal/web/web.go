@@ -46,6 +46,7 @@ type Site struct {
 	explain      func(error) string // an error in one line, with what to do about it
 	name         string             // of the repository, or of several
 	groupMembers *group.Which       // which are searched at once; nil: the one
+	rights       *rights            // nil: whoever is answered sees all
 	templates    map[string]*template.Template
 	markdown     *markdown.Renderer
 }
@@ -189,9 +190,9 @@ func servedLinks() links {
 // errNoPage is the error for an address without a page.
 var errNoPage = errors.New("there is no such page")
 
-// make makes the HTML of a page. An error becomes a page that tells it, and is returned for the status.
-func (s *Site) make(ctx context.Context, name string, query url.Values, l links) ([]byte, error) {
-	p, failed := s.makeContent(ctx, name, query, l)
+// make makes a page for somebody: its HTML. An error becomes a page that tells it.
+func (s *Site) make(ctx context.Context, who, name string, query url.Values, l links) ([]byte, error) {
+	p, failed := s.makeContent(ctx, who, name, query, l)
 	if failed != nil {
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
 	}
@@ -203,8 +204,8 @@ func (s *Site) make(ctx context.Context, name string, query url.Values, l links)
 	return html, failed
 }
 
-// makeContent makes what a page shows.
-func (s *Site) makeContent(ctx context.Context, name string, query url.Values, l links) (p page, err error) {
+// makeContent makes what a page shows, with the repository open for it.
+func (s *Site) makeContent(ctx context.Context, who, name string, query url.Values, l links) (p page, err error) {
 	defer func() {
 		if broken := recover(); broken != nil { // one page that can't be made ends no other
 			err = fmt.Errorf("web: page %q: %v", name, broken)
@@ -215,13 +216,16 @@ func (s *Site) makeContent(ctx context.Context, name string, query url.Values, l
 		return page{}, errNoPage
 	}
 	if s.groupMembers != nil {
-		return s.groupContent(ctx, name, maker, query, l)
+		return s.groupContent(ctx, who, name, maker, query, l)
 	}
 	w, err := workspace.Open(ctx, s.process)
 	if err != nil {
 		return page{}, err
 	}
 	defer w.Close()
+	if s.rights != nil && !s.rights.reads(who, w) {
+		return page{}, errNoRights
+	}
 	return repoContent(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
 }
 
@@ -237,9 +241,16 @@ func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*reques
 	return p, w.Gone(errors.Join(err, at.Close()))
 }
 
-// groupContent makes what a page of a group shows: the search asks all its repositories, any other page the one that its address names.
-func (s *Site) groupContent(ctx context.Context, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
-	g, err := group.Open(ctx, s.process, *s.groupMembers)
+// groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.
+func (s *Site) groupContent(ctx context.Context, who, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
+	which := *s.groupMembers
+	if s.rights != nil {
+		which.May = func(w *workspace.Workspace) bool { return s.rights.reads(who, w) }
+	}
+	g, err := group.Open(ctx, s.process, which)
+	if errors.Is(err, group.ErrNone) && s.rights != nil {
+		return page{}, errNoRights
+	}
 	if err != nil {
 		return page{}, err
 	}
@@ -275,6 +286,8 @@ func statusOf(err error) int {
 		return http.StatusOK
 	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, ask.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
+	case errors.Is(err, errNoRights):
+		return http.StatusForbidden
 	case errors.As(err, new(*ask.PurgedError)):
 		return http.StatusGone
 	case errors.As(err, new(*ask.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
