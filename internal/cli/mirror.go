@@ -98,11 +98,16 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	defer repo.Close()
-	for _, setting := range [][2]string{
+	settings := [][2]string{
 		{"remote." + mirrorRemote + ".url", url},
 		{"user.name", "mirror"},
 		{"user.email", "mirror@git-rekal.invalid"}, // so that no ledger is its own
-	} {
+	}
+	long, err := repo.SHA256At(ctx, url, git.Attended(app.Terminal))
+	if long {
+		settings = append(settings, [2]string{"core.repositoryformatversion", "1"}, [2]string{"extensions.objectformat", "sha256"})
+	}
+	for _, setting := range settings {
 		err = errors.Join(err, repo.SetConfig(ctx, setting[0], setting[1]))
 	}
 	if err = errors.Join(err, os.Mkdir(filepath.Join(dir, ".rekal"), 0o700)); err != nil {

@@ -178,6 +178,16 @@ func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended, pat
 	return refs, nil
 }
 
+// SHA256At reports whether a remote's objects have SHA-256 names; false where it has none yet.
+func (r *Repo) SHA256At(ctx context.Context, remote string, attended Attended) (bool, error) {
+	out, _, err := r.network(ctx, attended, "ls-remote", "--refs", remote)
+	if err != nil {
+		return false, fmt.Errorf("git: list refs of %q: %w", remote, err)
+	}
+	oid, _, _ := strings.Cut(out, "\t")
+	return len(oid) == 2*sha256Format.OIDSize, nil
+}
+
 // DeleteRef removes a ref; one that is not there is no error.
 func (r *Repo) DeleteRef(ctx context.Context, name string) error {
 	_, err := r.Ref(name)
