@@ -78,7 +78,7 @@ func LimitStats(s *result.Stats, limit int) {
 	}
 }
 
-// total adds up sums: all of them, and those of each key.
+// total adds up sums: all of them, and by key.
 func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
 	at, sessions := map[string]int{}, map[string]bool{}
 	inKey := map[[2]string]bool{}
@@ -96,7 +96,7 @@ func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed [
 	return all, keyed
 }
 
-// add adds a sum, of a session that counts only where it is new there.
+// add adds a sum to t; newSession says that its session is not counted in t yet.
 func add(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
 	one := result.Tokens{
 		Requests: s.Requests, Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Cost: s.Cost, Price: price,
@@ -112,7 +112,7 @@ func priceOf(s db.UsageSum, p config.Price) float64 {
 	return (float64(s.Input)*p.Input + float64(s.Output)*p.Output + float64(s.CacheRead)*p.CacheRead + float64(s.CacheWrite)*p.CacheWrite) / 1e6
 }
 
-// title names sessions and commits.
+// title sets the titles of rows whose keys are sessions or commits.
 func (m *Moment) title(ctx context.Context, by string, rows []result.Tokens) error {
 	for i := range rows {
 		switch r := &rows[i]; {

@@ -26,9 +26,9 @@ type (
 	Blames = why.Blames
 	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
-	// Exchange makes the scores of several repositories compare.
+	// Exchange lets several repositories share what makes their scores comparable.
 	Exchange = search.Exchange
-	// Pool is what they exchange.
+	// Pool is what repositories share through an Exchange.
 	Pool = search.Pool
 	// Page asks for a part of one item.
 	Page = recall.Page
@@ -92,7 +92,7 @@ var (
 // QueryLimits bounds a statement: see tables.QueryLimits.
 func QueryLimits() Limits { return tables.QueryLimits() }
 
-// NewExchange is one between so many repositories.
+// NewExchange makes an Exchange between so many repositories.
 func NewExchange(members int) *Exchange { return search.NewExchange(members) }
 
 // EngineVersion is that of the engine for SQL.

@@ -7,22 +7,22 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Alleged is weaker than each kind of tie: at what somebody who did not make the commit says that it was, or became. Its word is that of an
-// inferred one.
+// Alleged is weaker than each kind of tie. It holds for a tie to a commit that, as only the ledger of somebody who did not make it says, was
+// rewritten from or to the one in question. People see it as an inferred tie.
 const Alleged = session.TieInferred + 1
 
-// Revision is the set of commits that a revision stands for: the commit itself, those that it was before and became, and those that it was
-// made of.
+// Revision is the set of commits that count as one commit: itself, the commits that it was before and became by rewrites, and those that it was
+// made of by a squash.
 type Revision struct {
 	Start     string // an OID, or the beginning of one that is not here
-	By        Maker
-	ties      map[Commit]session.TieKind // as a tie to it counts at most
-	makerTied bool                       // who made the commit says whose it is
+	Maker     Maker
+	strongest map[Commit]session.TieKind // the strongest kind that a tie to the commit can have
+	makerTied bool                       // the ledger of the commit's maker ties a session to it
 }
 
-// NewRevision is a commit with its family.
+// NewRevision is the set of a commit and its family.
 func NewRevision(start string, by Maker, family []Commit) Revision {
-	a := Revision{Start: start, By: by, ties: map[Commit]session.TieKind{}}
+	a := Revision{Start: start, Maker: by, strongest: map[Commit]session.TieKind{}}
 	for _, c := range family {
 		if c.Email == "" || by.Made(c.Email) {
 			a.Add(session.TieWrote, c)
@@ -33,65 +33,65 @@ func NewRevision(start string, by Maker, family []Commit) Revision {
 	return a
 }
 
-// Add adds commits to which a tie counts as a kind at most, unless they are there with a better one.
+// Add adds commits; a tie to them counts as s at most. A commit that is there with a stronger kind keeps that.
 func (a Revision) Add(s session.TieKind, commits ...Commit) {
 	for _, c := range commits {
-		if was, ok := a.ties[c]; !ok || s < was {
-			a.ties[c] = s
+		if was, ok := a.strongest[c]; !ok || s < was {
+			a.strongest[c] = s
 		}
 	}
 }
 
-// Commits lists them.
+// Commits lists the commits of the set.
 func (a Revision) Commits() (out []Commit) {
-	for c := range a.ties {
+	for c := range a.strongest {
 		out = append(out, c)
 	}
 	return out
 }
 
-// Judge takes in all ties that are known of the commit: whether who made it says anything. Of a commit that is not here those
-// may speak whose ledgers tie their own sessions to it, where any does.
+// Judge takes in all known ties of the commit, before TieKind is called. If the commit is not in this clone, and some ledgers tie
+// sessions to it, what other ledgers say becomes Alleged.
 func (a *Revision) Judge(ties []Tie) {
 	direct := map[string]bool{}
 	for _, t := range ties {
-		if a.Is(t) {
+		if a.IsDirect(t) {
 			direct[t.Email] = true
-			a.makerTied = a.makerTied || a.By.Made(t.Email)
+			a.makerTied = a.makerTied || a.Maker.Made(t.Email)
 		}
 	}
-	for c := range a.ties {
-		if !a.By.Here && len(direct) > 0 && c.Email != "" && !direct[c.Email] {
-			a.ties[c] = Alleged
+	for c := range a.strongest {
+		if !a.Maker.Here && len(direct) > 0 && c.Email != "" && !direct[c.Email] {
+			a.strongest[c] = Alleged
 		}
 	}
 }
 
-// Is reports whether a tie is to the commit itself.
-func (a Revision) Is(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
+// IsDirect reports whether a tie is to the commit itself.
+func (a Revision) IsDirect(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
 
-// Kind tells how a tie ties to what is asked for; ok is false where it does not.
-func (a Revision) Kind(t Tie) (s session.TieKind, ok bool) {
-	s, ok = a.ties[Commit{SHA: t.SHA}]
-	if own, said := a.ties[Commit{t.Email, t.SHA}]; said && (!ok || own < s) {
+// TieKind is the kind of a tie as it counts for the revision; ok is false if the tie is to another commit.
+func (a Revision) TieKind(t Tie) (s session.TieKind, ok bool) {
+	s, ok = a.strongest[Commit{SHA: t.SHA}]
+	if own, said := a.strongest[Commit{t.Email, t.SHA}]; said && (!ok || own < s) {
 		s, ok = own, true
 	}
-	if a.Is(t) {
+	if a.IsDirect(t) {
 		switch s, ok = session.TieWrote, true; {
-		case a.By.believes(t):
-		case a.makerTied || t.Lines == 0: // a checkpoint of somebody else's commit
+		case a.Maker.believes(t):
+		case a.makerTied || t.Lines == 0: // somebody captured at a commit that is not theirs
 			s = Alleged
-		default: // who wrote its lines has a part in it all the same (a squash merge on a server), or so they say
+		default: // the session wrote lines of it, as a ledger says: a squash merge on a server has another maker
 			s = session.TieInferred
 		}
 	}
 	return max(s, t.Kind), ok
 }
 
-// Revisions are those of a range, asked for together.
+// Revisions are the commits of a range, asked for together.
 type Revisions []Revision
 
-// Commits lists what they stand for.
+// Commits lists the commits of all sets.
 func (all Revisions) Commits() []Commit {
 	out := []Commit{}
 	for _, a := range all {
@@ -100,22 +100,22 @@ func (all Revisions) Commits() []Commit {
 	return out
 }
 
-// Judge is that of each.
+// Judge calls Judge of each.
 func (all Revisions) Judge(ties []Tie) {
 	for i := range all {
 		all[i].Judge(ties)
 	}
 }
 
-// Is reports whether a tie is to one of the commits themselves.
-func (all Revisions) Is(t Tie) bool {
-	return slices.ContainsFunc(all, func(a Revision) bool { return a.Is(t) })
+// IsDirect reports whether a tie is to one of the commits themselves.
+func (all Revisions) IsDirect(t Tie) bool {
+	return slices.ContainsFunc(all, func(a Revision) bool { return a.IsDirect(t) })
 }
 
-// Kind is the best of all.
-func (all Revisions) Kind(t Tie) (best session.TieKind, ok bool) {
+// TieKind is the strongest kind of all.
+func (all Revisions) TieKind(t Tie) (best session.TieKind, ok bool) {
 	for _, a := range all {
-		if s, ties := a.Kind(t); ties && (!ok || s < best) {
+		if s, ties := a.TieKind(t); ties && (!ok || s < best) {
 			best, ok = s, true
 		}
 	}

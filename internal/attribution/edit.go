@@ -5,8 +5,8 @@ import "time"
 // Edit is what one tool call of a session did to a file.
 type Edit struct {
 	Session     string
-	At          time.Time // when it was done; milliseconds count
-	FullContent bool      // its lines are all that the file holds now, and what stood there before is not known
+	At          time.Time // when it was done, to the millisecond
+	FullContent bool      // Lines are all lines of the file after the edit; which of them are new is not known
 	Lines       []Line
 }
 
@@ -16,7 +16,7 @@ type Line struct {
 	Kind  byte // Kept, Added, Removed or Gap
 }
 
-// Of a line: it stood there before, was added, or was taken away. A Gap is no line: what follows it stands elsewhere in the file.
+// What an edit did to a line: it kept, added or removed it. A Gap is no line: the next line stands elsewhere in the file.
 const (
 	Kept    byte = ' '
 	Added   byte = '+'
@@ -24,7 +24,7 @@ const (
 	Gap     byte = '@'
 )
 
-// Replace are the lines of an edit that put some lines in the place of others.
+// Replace are the lines of an edit that replaced old by new.
 func Replace(old, new []Print) []Line {
 	var out []Line
 	for len(old) > 0 && len(new) > 0 && old[0] == new[0] {
@@ -42,7 +42,7 @@ func Replace(old, new []Print) []Line {
 	return out
 }
 
-// maxTable is how many pairs of lines are compared to find what two texts have in common; beyond it nothing is.
+// maxTable bounds len(old)·len(new) for lcsTable; above it the texts count as having no line in common.
 const maxTable = 1 << 20
 
 // lcsLines are the lines of the edit from old to new that keeps their longest common subsequence.

@@ -12,7 +12,7 @@ import (
 // Which sessions a file of a checkpoint belongs to. The first rule that names a session decides:
 //
 //  1. the sessions that wrote lines of it;
-//  2. those that edited it through a tool, which no commit before took;
+//  2. those that edited it through a tool, if no earlier commit holds that edit;
 //  3. those that read it or named it in a command: a formatter or a `sed -i` may have changed it;
 //  4. inferred: those that have another file of the commit;
 //  5. inferred: those that make commits themselves.
@@ -20,17 +20,17 @@ import (
 // So a session is not found by a file that only its neighbour in the same commit touched. A session that talked and has no file may
 // still be behind the commit, because the user may type what it says: its tie stays.
 
-// Mentions is what the calls of a session name.
+// Mentions is which files the tool calls of a session name, by path or in a command.
 type Mentions struct {
 	paths    map[string]bool
 	commands []string
-	words    map[string]bool // of the commands: file names with nothing odd in them
+	words    map[string]bool // words of the commands, split at odd characters (isOddRune)
 }
 
-// NewMentions is what some calls name.
+// NewMentions names nothing yet.
 func NewMentions() *Mentions { return &Mentions{paths: map[string]bool{}, words: map[string]bool{}} }
 
-// Add adds what more calls name.
+// Add adds the files that some calls name.
 func (n *Mentions) Add(calls []session.ToolCall) {
 	for _, c := range calls {
 		if path := c.Touched(); path != "" {
@@ -51,10 +51,10 @@ func (n *Mentions) namesFile(file string) bool {
 	if strings.ContainsFunc(name, isOddRune) || strings.HasSuffix(name, ".") {
 		return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, name) })
 	}
-	return n.paths[file] || n.words[name] // a commit may have thousands of files
+	return n.paths[file] || n.words[name] // no search through commands: a commit may have thousands of files
 }
 
-// isOddRune reports whether a character is none of most names, in any language.
+// isOddRune reports whether a character is unusual in names of files: an ASCII sign other than ".", "_" and "-".
 func isOddRune(r rune) bool {
 	return r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
@@ -66,64 +66,64 @@ func (n *Mentions) madeCommit() bool {
 
 // SessionWork is what is known of the sessions of a checkpoint.
 type SessionWork interface {
-	// Edited are the paths that a session has written to through its tools, which no commit took to which it is tied.
+	// Edited are the paths that a session edited through its tools since its last commit that holds them.
 	Edited(id string) map[string]bool
-	// Says asks what the calls of a session named so far.
-	Says(id string, what func(*Mentions) bool) (bool, error)
+	// AskMentions calls what with the Mentions of a session up to the checkpoint.
+	AskMentions(id string, what func(*Mentions) bool) (bool, error)
 }
 
-// Share says that a file of a checkpoint is a session's.
+// Share says that a file of a checkpoint belongs to a session.
 type Share struct {
 	File     session.File
 	Session  string
 	Inferred bool // nothing that the session called named it
 }
 
-// maxInferredShares is to how many pairs of a session and a file that it never named a checkpoint comes at most: a commit of 2,000 files
-// behind 50 sessions. Beyond it such files are nobody's.
+// maxInferredShares is how many inferred shares a checkpoint has at most: as a commit of 2,000 files behind 50 sessions. Above it files that no
+// session named belong to nobody.
 const maxInferredShares = 100_000
 
-// Files gives the files of a checkpoint to its sessions, and says in its links by which rule each is tied to the commit (see the table
-// in commit.go): 0 where none does, of what was captured without a commit. It leaves out what an import of version 0.1.0 guessed. An error is
-// that of the work.
+// Files gives the files of a checkpoint to its sessions, and sets in its links by which rule each is tied to the commit (see the table
+// in commit.go): 0 for a session that was captured without a commit. It drops links that an import of version 0.1.0 guessed. An error comes
+// from work.
 func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
 	g := assignment{cp, work, map[string][]string{}, map[string]bool{}}
 	for _, w := range wrote {
 		if w.GitSHA == cp.GitSHA && len(w.Lines) > 0 {
 			g.wrote[w.Path] = append(g.wrote[w.Path], w.Session)
 		}
-		g.took[w.Session] = g.took[w.Session] || w.GitSHA == cp.GitSHA && len(w.Lines) == 0
+		g.tookLines[w.Session] = g.tookLines[w.Session] || w.GitSHA == cp.GitSHA && len(w.Lines) == 0
 	}
 	for i, l := range cp.Links {
 		cp.Links[i].Tie = g.tieKind(l)
 	}
 	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Tie == 0 && (l.Inferred || cp.Via == session.ViaImport) })
-	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxInferredShares { // nobody has that many; asking each about each would take minutes
+	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxInferredShares { // no real commit has that many, and each pair costs a question to work
 		return nil, nil
 	}
-	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
+	owners, haveFile := make([][]string, len(cp.Files)), map[string]bool{}
 	for i, f := range cp.Files {
 		var err error
 		if owners[i], err = g.owners(f); err != nil {
 			return nil, err
 		}
 		for _, id := range owners[i] {
-			some[id] = true
+			haveFile[id] = true
 		}
 	}
-	rest, err := g.fallbackOwners(some)
+	rest, err := g.fallbackOwners(haveFile)
 	return g.assign(owners, rest), err
 }
 
-// assignment is the work on one checkpoint.
+// assignment is one call of Files.
 type assignment struct {
-	cp    *session.Checkpoint
-	work  SessionWork
-	wrote map[string][]string // by path: the sessions that wrote lines of it
-	took  map[string]bool     // sessions that took lines of a file away
+	cp        *session.Checkpoint
+	work      SessionWork
+	wrote     map[string][]string // by path: the sessions that wrote lines of it
+	tookLines map[string]bool     // sessions that took lines of a file away
 }
 
-// tieKind is the rule by which a session is tied to the commit; 0 where none is.
+// tieKind is the rule by which a session is tied to the commit; 0 for none.
 func (g assignment) tieKind(l session.Link) session.TieKind {
 	edited := g.work.Edited(l.Session)
 	switch {
@@ -134,9 +134,9 @@ func (g assignment) tieKind(l session.Link) session.TieKind {
 	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }):
 		return session.TieEdited
 	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
-		return 0 // it was made before, or by others
-	case g.cp.Via == session.ViaImport && g.took[l.Session]:
-		return 0 // version 0.1.0 took that for a tie
+		return 0 // the commit was made before the capture, or by others
+	case g.cp.Via == session.ViaImport && g.tookLines[l.Session]:
+		return 0 // version 0.1.0 took removed lines for a tie
 	}
 	return session.TieTalked
 }
@@ -158,7 +158,7 @@ func (g assignment) assign(owners [][]string, rest []string) (out []Share) {
 	return out
 }
 
-// owners are those of the sessions that wrote in a file or named it.
+// owners are the sessions of a file by the first of rules 1 to 3 that names any.
 func (g assignment) owners(f session.File) ([]string, error) {
 	writers := slices.DeleteFunc(slices.Clone(g.wrote[f.Path]), func(id string) bool {
 		return !slices.ContainsFunc(g.cp.Links, func(l session.Link) bool { return l.Session == id })
@@ -176,7 +176,7 @@ func (g assignment) owners(f session.File) ([]string, error) {
 		return edited, nil
 	}
 	for _, l := range g.cp.Links {
-		named, err := g.work.Says(l.Session, func(n *Mentions) bool { return n.namesFile(f.Path) || f.OldPath != "" && n.namesFile(f.OldPath) })
+		named, err := g.work.AskMentions(l.Session, func(n *Mentions) bool { return n.namesFile(f.Path) || f.OldPath != "" && n.namesFile(f.OldPath) })
 		if err != nil {
 			return nil, err
 		}
@@ -187,17 +187,17 @@ func (g assignment) owners(f session.File) ([]string, error) {
 	return touched, nil
 }
 
-// fallbackOwners are those whose a file is that none of the sessions named, where some files are theirs; and those who commit, where no file is
-// anybody's.
-func (g assignment) fallbackOwners(some map[string]bool) (out []string, err error) {
+// fallbackOwners are the sessions of a file that no session named (rules 4 and 5): those that own another file of the commit or, if none does,
+// those that ran "git commit".
+func (g assignment) fallbackOwners(haveFile map[string]bool) (out []string, err error) {
 	for _, l := range g.cp.Links {
-		is := some[l.Session]
-		if len(some) == 0 {
-			if is, err = g.work.Says(l.Session, (*Mentions).madeCommit); err != nil {
+		owns := haveFile[l.Session]
+		if len(haveFile) == 0 {
+			if owns, err = g.work.AskMentions(l.Session, (*Mentions).madeCommit); err != nil {
 				return nil, err
 			}
 		}
-		if is {
+		if owns {
 			out = append(out, l.Session)
 		}
 	}

@@ -37,7 +37,7 @@ func (w work) Edited(id string) map[string]bool {
 	return out
 }
 
-func (w work) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {
+func (w work) AskMentions(id string, what func(*attribution.Mentions) bool) (bool, error) {
 	n := attribution.NewMentions()
 	n.Add(w.calls(id))
 	return what(n), nil

@@ -13,16 +13,16 @@ package attribution
 
 import "unicode"
 
-// A Print stands for a line with its white space left out: a formatter's work leaves it as it is. Its lowest bit is set
-// for a line that tells something. Blank lines have the print Blank. Two different lines have one print by chance
+// A Print is a hash of a line without its white space, so that a formatter does not change it. Its lowest bit is set
+// for a distinctive line. Blank lines have the print Blank. Two different lines have the same print by chance
 // once in 2^63.
 type Print uint64
 
 // Blank is the print of a line of white space.
 const Blank Print = 0
 
-// telling is how many letters and digits a line needs to tell something: "end" and "else" do not.
-const telling = 5
+// minDistinctive is how many letters and digits a distinctive line has at least: "end" and "else" are not distinctive.
+const minDistinctive = 5
 
 // FNV-1a for 64 bits (Fowler, Noll and Vo), a character at a time.
 const (
@@ -45,15 +45,15 @@ func PrintOf(line string) Print {
 	switch {
 	case all == 0:
 		return Blank
-	case words >= telling:
+	case words >= minDistinctive:
 		return Print(h | 1)
 	}
 	return Print(h &^ 1)
 }
 
-func (p Print) tells() bool { return p&1 == 1 }
+func (p Print) isDistinctive() bool { return p&1 == 1 }
 
-// Prints are those of lines.
+// Prints are the prints of some lines.
 func Prints(lines []string) []Print {
 	out := make([]Print, len(lines))
 	for i, l := range lines {

@@ -1,49 +1,48 @@
 package attribution
 
-// What became of code commits. A ledger's rewrites say so of commits that it names itself, and of what it says
-// that these became; they tie nothing but the ledger's own sessions. A tie by the word of somebody who did not make the commit
-// is inferred, and comes last; why leaves it out. Together they are a graph of the ledger's own,
-// in chains, forks and, where somebody means harm, rings. It is resolved once, so that no question
-// has to follow it: each rewrite that counts says which family of commits it belongs to and what its commit became
-// at last.
+// What became of code commits. The rewrites of a ledger count only for commits that the ledger names itself, and for those that these
+// became. They move only the ties of the ledger's own sessions. If the ledger's owner did not make the commit, such a tie
+// is inferred and comes last; why leaves it out. The rewrites of a ledger are a graph with chains, forks and, if somebody
+// means harm, cycles. Resolve follows it once, so that no question has to: each rewrite then names the family of its
+// commits and the latest commit.
 
-// Commit is a code commit as the ledger of an author speaks of it.
+// Commit is a code commit as one ledger names it.
 type Commit struct{ Email, SHA string } // the address in lower case; "" for any ledger
 
-// Rewrite says that a code commit became another, as the ledger of an author says.
+// Rewrite is the record of a ledger that an amend or a rebase made another code commit of one.
 type Rewrite struct {
 	Email, Old, New string
 	Named           bool // the ledger names Old
 
-	// What it comes to with the other rewrites of the ledger; see Resolve.
-	Root string // the least of the commits that rewrites lead to from here, in either direction
-	Last string // what Old became at last
+	// Set by Resolve, from all rewrites of the ledger.
+	Root   string // names the family: the smallest SHA among its commits
+	Latest string // the commit that Old became in the end
 }
 
-// maxFamily is how many code commits amends and rebases tie together at most; of what is more, the rest is left
-// out. A branch of a hundred commits that was rebased forty times, and then squashed, is one family of 4,000.
+// maxFamily is how many code commits a family has at most; rewrites that would make it larger are left out. A branch of a
+// hundred commits that was rebased forty times, and then squashed, is one family of 4,000.
 const maxFamily = 4096
 
-// Resolve keeps the rewrites of one ledger that count, each once, and tells what they come to. All are in the order
-// of the ledger: of several that a commit became, the last one counts as what it is now.
+// Resolve keeps the rewrites of one ledger that count (NamedRewrites), each once, and sets their Root and Latest. all is in the
+// order of the ledger: if a commit became several others, the last one counts for Latest.
 func Resolve(all []Rewrite) []Rewrite {
 	var out []Rewrite
 	families, now := families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}}, map[string]string{}
-	for _, r := range Counting(all) {
+	for _, r := range NamedRewrites(all) {
 		if families.join(r.Old, r.New) {
 			out = append(out, r)
 			now[r.Old] = r.New
 		}
 	}
-	ends := endsOf(out, now)
+	ends := latestPaths(out, now)
 	for i, r := range out {
-		out[i].Root, out[i].Last = families.least[families.of(r.Old)], followPath(ends, r.Old)
+		out[i].Root, out[i].Latest = families.least[families.rootOf(r.Old)], followPath(ends, r.Old)
 	}
 	return out
 }
 
-// Counting keeps the rewrites of commits that the ledger names, and of those that these became, each once.
-func Counting(all []Rewrite) (out []Rewrite) {
+// NamedRewrites keeps the rewrites of commits that the ledger names, and of the commits that these became, each once.
+func NamedRewrites(all []Rewrite) (out []Rewrite) {
 	next := map[string][]string{}
 	var reached []string
 	is := map[string]bool{}
@@ -75,22 +74,22 @@ func Counting(all []Rewrite) (out []Rewrite) {
 
 // families are sets of commits, as a disjoint-set forest (union by size).
 type families struct {
-	up    map[string]string // commit → one of its family that is nearer to the root
+	up    map[string]string // commit → another one of its family, nearer to the root
 	size  map[string]int    // root → how many there are
-	least map[string]string // root → the least of them, which names the family whatever the order was
+	least map[string]string // root → the smallest SHA of the family, which does not depend on the order of joins
 }
 
-// of is the root of a commit's family.
-func (f *families) of(sha string) string {
+// rootOf is the root of the family of a commit; a new commit is its own.
+func (f *families) rootOf(sha string) string {
 	if f.up[sha] == "" {
 		f.up[sha], f.size[sha], f.least[sha] = sha, 1, sha
 	}
 	return followPath(f.up, sha)
 }
 
-// join makes one family of two commits' families. It reports false where that would be too large.
+// join makes one family of the families of two commits. It reports false if that would be larger than maxFamily.
 func (f *families) join(a, b string) bool {
-	a, b = f.of(a), f.of(b)
+	a, b = f.rootOf(a), f.rootOf(b)
 	if a == b {
 		return true
 	}
@@ -104,7 +103,7 @@ func (f *families) join(a, b string) bool {
 	return true
 }
 
-// followPath goes on from a commit to the end, and shortens the way (path halving).
+// followPath is the end of the path that begins at a commit. It shortens the path (path halving).
 func followPath(way map[string]string, sha string) string {
 	for {
 		next, ok := way[sha]
@@ -118,8 +117,8 @@ func followPath(way map[string]string, sha string) string {
 	}
 }
 
-// endsOf are ways from each commit to what it became at last. What would close a ring is left out.
-func endsOf(rewrites []Rewrite, now map[string]string) map[string]string {
+// latestPaths are the paths from each commit to what it became in the end. A step that would close a cycle is left out.
+func latestPaths(rewrites []Rewrite, now map[string]string) map[string]string {
 	way := map[string]string{}
 	for _, r := range rewrites {
 		if now[r.Old] == r.New && followPath(way, r.New) != r.Old {

@@ -36,7 +36,7 @@ func TestResolve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, r := range attribution.Resolve(became("a", c.pairs...)) {
-				got = append(got, fmt.Sprintf("%s%s %s %s", r.Old, r.New, r.Last, r.Root))
+				got = append(got, fmt.Sprintf("%s%s %s %s", r.Old, r.New, r.Latest, r.Root))
 			}
 			harness.Equal(t, "resolved", c.want, strings.Join(got, ", "))
 		})

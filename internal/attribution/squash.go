@@ -5,46 +5,46 @@ import (
 	"time"
 )
 
-// Part is a code commit of a ledger that another commit may be made of: a squash merge, a rebase merge or a cherry-pick, which
-// ran no hook. Others of the same branches only tell what else came of them.
-type Part struct {
+// Candidate is a code commit that a ledger names, and of which the commit in question may be made: by a squash merge, a rebase merge or a
+// cherry-pick on a server, where no hook ran.
+type Candidate struct {
 	Email, Branch string
-	When          time.Time // it was made; zero where nothing tells it
+	When          time.Time // when it was made; zero: unknown
 	Files         int       // how many it changed
-	Shared        int       // how many of them the commit in question changed
-	Same          []string  // those that it left as the commit in question did
-	SamePatch     bool      // the commit in question is a copy of it
-	Arrived       bool      // what it left in a file came into the branch earlier
+	Shared        int       // how many of these the commit in question changed, too
+	SameFiles     []string  // paths of files that both commits left with the same content
+	SamePatch     bool      // both commits have the same patch ID
+	AlreadyIn     bool      // the content that it left in a file was in the target branch before
 	Here          bool
 	LineMatch     LineMatch
 	Matched       bool
 }
 
-// LineMatch says how many of the telling lines that a part added stand in the commit in question. All zero where nobody looked.
+// LineMatch says how many of the distinctive lines that a candidate added the commit in question added, too. All zero: nobody looked.
 type LineMatch struct {
-	Added   int
-	Found   int
-	Brought int  // that the commit in question brought into the same files
-	All     bool // these are all of its files
+	Added         int
+	Found         int
+	AddedByCommit int  // distinctive lines that the commit in question added to the same files
+	Everything    bool // it changed no other files
 }
 
-// line is the branch of a person, where it has a name.
-type line struct{ email, branch string }
+// authorBranch is a branch by its name and its author.
+type authorBranch struct{ email, branch string }
 
-func (p *Part) line() line { return line{p.Email, p.Branch} }
+func (p *Candidate) authorBranch() authorBranch { return authorBranch{p.Email, p.Branch} }
 
-// MostlyTaken reports whether the commit in question changed most of a part's files: one that
-// does much else is not of it.
-func (p *Part) MostlyTaken() bool { return 4*p.Shared >= 3*p.Files }
+// MostlyTaken reports whether the commit in question changed most files of the candidate. If not, it is
+// hardly made of the candidate.
+func (p *Candidate) MostlyTaken() bool { return 4*p.Shared >= 3*p.Files }
 
 const (
-	tellingLines = 3                   // so many lines of a branch must be found again
-	sameWork     = 14 * 24 * time.Hour // without a commit for so long, a branch's name is in new use
+	minLinesFound = 3                   // how many lines of a branch must be found in the commit in question
+	sameWork      = 14 * 24 * time.Hour // after so long without a commit, a branch of the same name is another one
 )
 
-// MatchPatches matches the parts with the same patch, and reports whether there are any: then the commit is a copy of them and of
+// MatchPatches matches the candidates with the same patch ID. It reports whether there are any: then the commit is a copy of them and of
 // nothing else.
-func MatchPatches(parts []*Part) (found bool) {
+func MatchPatches(parts []*Candidate) (found bool) {
 	for _, p := range parts {
 		p.Matched = p.SamePatch
 		found = found || p.Matched
@@ -52,66 +52,65 @@ func MatchPatches(parts []*Part) (found bool) {
 	return found
 }
 
-// KeepDistinctive keeps of the content that parts share with the commit in question what tells
-// something: it was not there before (a revert brings back what was), and only one person's
-// branch has it (a lock file or a licence is the same in many).
-func KeepDistinctive(parts []*Part, stood func(p *Part, path string) bool) {
-	lines := map[string]map[line]bool{}
+// KeepDistinctive drops SameFiles that prove nothing: whose content stood there before (a revert
+// brings it back), or that several branches have (a lock file or a licence). It matches
+// candidates that are MostlyTaken and have some left.
+func KeepDistinctive(parts []*Candidate, stood func(p *Candidate, path string) bool) {
+	lines := map[string]map[authorBranch]bool{}
 	for _, p := range parts {
-		p.Same = slices.DeleteFunc(p.Same, func(path string) bool { return stood(p, path) })
-		for _, path := range p.Same {
+		p.SameFiles = slices.DeleteFunc(p.SameFiles, func(path string) bool { return stood(p, path) })
+		for _, path := range p.SameFiles {
 			if lines[path] == nil {
-				lines[path] = map[line]bool{}
+				lines[path] = map[authorBranch]bool{}
 			}
-			lines[path][p.line()] = true
+			lines[path][p.authorBranch()] = true
 		}
 	}
 	for _, p := range parts {
-		p.Same = slices.DeleteFunc(p.Same, func(path string) bool { return len(lines[path]) > 1 })
-		p.Matched = p.MostlyTaken() && len(p.Same) > 0
+		p.SameFiles = slices.DeleteFunc(p.SameFiles, func(path string) bool { return len(lines[path]) > 1 })
+		p.Matched = p.MostlyTaken() && len(p.SameFiles) > 0
 	}
 }
 
-// MatchLines matches parts by the lines that they added: most of them must be
-// among those that the commit in question brought into the same files, and that were not
-// there since. Few lines count where others of the branch are found again, too, or where they are
-// all that the commit in question brought.
-func MatchLines(parts []*Part) {
-	again := map[line]int{} // how many lines of a branch are found again
-	var likely []*Part
+// MatchLines matches candidates by the lines that they added: two of three must be among those that
+// the commit in question added to the same files. A few lines count only if minLinesFound of the same
+// branch are found, or if they are all that the commit in question added.
+func MatchLines(parts []*Candidate) {
+	foundOfBranch := map[authorBranch]int{} // how many lines of a branch the commit in question has
+	var likely []*Candidate
 	for _, p := range parts {
 		a := p.LineMatch
 		if p.Matched || a.Found == 0 || 3*a.Found < 2*a.Added {
 			continue
 		}
-		again[p.line()] += a.Found
-		if a.All && a.Found == a.Added && a.Found == a.Brought {
+		foundOfBranch[p.authorBranch()] += a.Found
+		if a.Everything && a.Found == a.Added && a.Found == a.AddedByCommit {
 			p.Matched = true
 		} else {
 			likely = append(likely, p)
 		}
 	}
 	for _, p := range likely {
-		p.Matched = again[p.line()] >= tellingLines
+		p.Matched = foundOfBranch[p.authorBranch()] >= minLinesFound
 	}
 }
 
-// MatchAncestors matches what comes before a matched part: its ancestors where the objects are
-// here, which leads tells, else earlier commits of the same branch by the same person. Parts up to one that
-// arrived earlier did so, too; those aside only tell that.
-func MatchAncestors(parts, aside []*Part, leads func(from, to *Part) (bool, error)) error {
-	done := map[line]time.Time{}
+// MatchAncestors matches what comes before a matched candidate: its ancestors if the objects are
+// here, as leads tells, else earlier commits of the same branch by the same author. Up to the last candidate of a
+// branch that is AlreadyIn, all are; aside are candidates that only tell that.
+func MatchAncestors(parts, aside []*Candidate, leads func(from, to *Candidate) (bool, error)) error {
+	alreadyInUntil := map[authorBranch]time.Time{}
 	for _, p := range slices.Concat(parts, aside) {
-		if p.Arrived && p.When.After(done[p.line()]) {
-			done[p.line()] = p.When
+		if p.AlreadyIn && p.When.After(alreadyInUntil[p.authorBranch()]) {
+			alreadyInUntil[p.authorBranch()] = p.When
 		}
 	}
-	var ends, rest []*Part
+	var ends, rest []*Candidate
 	for _, p := range parts {
 		switch {
 		case p.Matched:
 			ends = append(ends, p)
-		case p.When.After(done[p.line()]):
+		case p.When.After(alreadyInUntil[p.authorBranch()]):
 			rest = append(rest, p)
 		}
 	}
@@ -123,21 +122,21 @@ func MatchAncestors(parts, aside []*Part, leads func(from, to *Part) (bool, erro
 			if err != nil {
 				return err
 			}
-			if p.Matched = led || p.before(end); p.Matched {
+			if p.Matched = led || p.isEarlierWork(end); p.Matched {
 				ends = append(ends, p)
 			}
 		}
-		rest = slices.DeleteFunc(rest, func(p *Part) bool { return p.Matched })
+		rest = slices.DeleteFunc(rest, func(p *Candidate) bool { return p.Matched })
 	}
 	return nil
 }
 
-// before reports whether a part belongs to the work that another one ends, as far as branch and time tell.
-func (p *Part) before(end *Part) bool {
+// isEarlierWork reports whether, by branch and time, a candidate belongs to the work that ended with another one.
+func (p *Candidate) isEarlierWork(end *Candidate) bool {
 	switch {
-	case p.line() != end.line(), p.Branch == "HEAD":
+	case p.authorBranch() != end.authorBranch(), p.Branch == "HEAD":
 		return false
-	case len(p.Same) > 0: // a merge of main, among whose files are many that are not the branch's
+	case len(p.SameFiles) > 0: // it matches though it is not MostlyTaken: a merge of main, with files of others
 		return true
 	case p.Here && end.Here:
 		return false

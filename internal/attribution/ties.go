@@ -11,18 +11,18 @@ import (
 // Tie ties a session to a code commit.
 type Tie struct {
 	Session, Checkpoint, SHA string
-	Email                    string // of the ledger that says so, in lower case
+	Email                    string // address of the ledger that records the tie, in lower case
 	Kind                     session.TieKind
 	TS                       time.Time // of the checkpoint
-	Turn                     int       // where the part of the session begins that was captured at it; -1 for none
-	Lines                    int       // how many of its lines the session wrote
+	Turn                     int       // index of the first turn that was captured at the checkpoint; -1 for none
+	Lines                    int       // how many lines of the commit the session wrote
 }
 
-// LineRecord says which lines that a code commit brought into a file a session wrote, as the ledger of its author says.
+// LineRecord says which of the lines that a code commit added to a file a session wrote, as one ledger records it.
 type LineRecord struct {
 	SHA, Path, Session string
 	Lines              session.Ranges
-	TS                 time.Time // of the edit; in older records of the session's last one that is in it
+	TS                 time.Time // of the edit; in older records, of the session's last edit that the commit holds
 	Email              string
 }
 
@@ -50,8 +50,8 @@ func (m Maker) believes(t Tie) bool {
 	return m.Made(t.Email) || t.Lines > 0 && m.BelievedOnLines(t.Email)
 }
 
-// CredibleTies are the ties that the makers of a commit tell, and those by lines that were compared here. Where they tell none, others may, which is inferred: they were at it, or so
-// their ledgers say.
+// CredibleTies are the ties of a commit that its makers' ledgers record, and those by lines that a ledger of this clone records. If there is none, they are
+// the ties that other ledgers record, as inferred ones.
 func CredibleTies(ties []Tie, by Maker) []Tie {
 	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.believes(t) })
 	if len(made) > 0 {
@@ -64,11 +64,11 @@ func CredibleTies(ties []Tie, by Maker) []Tie {
 	return others
 }
 
-// maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
+// maxWriters is how many line records of one file of a commit count, so that a hostile ledger can't make an answer slow.
 const maxWriters = 1000
 
-// CredibleLines are the records of what sessions wrote in a commit, without edits that are later than it: those of who made it or of this
-// clone's own ledgers, and what others say, which is a guess.
+// CredibleLines parts the line records of a commit, without edits later than the commit: makers are those in the ledgers of its makers or of
+// this clone, others are in other ledgers, and only a guess.
 func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
@@ -84,7 +84,7 @@ func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	return slices.DeleteFunc(makers, tooMany), slices.DeleteFunc(others, tooMany)
 }
 
-// Writer is the session that wrote a line (from 1 on) of a file, by what is possible, and when; "" where nobody says so.
+// Writer is the session that wrote a line (from 1 on) of a file by the first record that covers it, and when; "" for none.
 func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 	i := slices.IndexFunc(possible, func(w LineRecord) bool { return w.Path == path && w.Lines.Has(line) })
 	if i < 0 {
@@ -93,20 +93,20 @@ func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 	return possible[i].Session, possible[i].TS
 }
 
-// Claim says that a session brought a line; one of several that are behind a line did.
+// Claim names a session that may have written a line.
 type Claim struct {
 	Session string
 	Kind    session.TieKind
-	Exact   bool      // it wrote the line
-	At      time.Time // when it did; zero: not known
-	Turn    int       // where the part begins that was captured at the commit; -1: not known
+	Exact   bool      // it is known to have written the line
+	At      time.Time // when it wrote the line; zero: not known
+	Turn    int       // index of the first turn that was captured at the commit; -1: not known
 }
 
-// FileTie is a file that a checkpoint gives a session.
+// FileTie says that a file of a checkpoint belongs to a session.
 type FileTie struct{ Checkpoint, Session, Path string }
 
-// FileOwners says of files of checkpoints whose they are, and of each whether that is inferred. Without a path: the session has a file
-// of the checkpoint.
+// FileOwners says which files of checkpoints belong to which sessions; the value is whether that is inferred. A key with Path "" says that some file
+// of the checkpoint belongs to the session.
 type FileOwners map[FileTie]bool
 
 // Add adds a file.
@@ -116,33 +116,33 @@ func (o FileOwners) Add(f FileTie, inferred bool) {
 	o[f] = true
 }
 
-// Of are those of some sessions tied to commits whose a file is there.
-func (o FileOwners) Of(ties []Tie, path string) (out []Claim) {
+// OwnersOf are the sessions among some ties to which the file with a path belongs.
+func (o FileOwners) OwnersOf(ties []Tie, path string) (out []Claim) {
 	for _, t := range ties {
 		if inferred, ok := o[FileTie{t.Checkpoint, t.Session, path}]; ok {
 			if inferred {
 				t.Kind = session.TieInferred
 			}
-			out = claimed(out, t)
+			out = addClaim(out, t)
 		}
 	}
 	return out
 }
 
-// OfOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
-// those who were at work at the commit (a talk, of which the user typed what it said).
-func (o FileOwners) OfOrAll(ties []Tie, path string) []Claim {
-	if out := o.Of(ties, path); len(out) > 0 {
+// OwnersOrFallback are the sessions to which a file belongs. If there is none, they are, inferred, those to which another file of the commit
+// belongs; if there is none again, those that talked (the user may have typed what such a session said).
+func (o FileOwners) OwnersOrFallback(ties []Tie, path string) []Claim {
+	if out := o.OwnersOf(ties, path); len(out) > 0 {
 		return out
 	}
 	var others, talks []Claim
 	for _, t := range ties {
 		if o[FileTie{t.Checkpoint, t.Session, ""}] {
 			t.Kind = session.TieInferred
-			others = claimed(others, t)
+			others = addClaim(others, t)
 		} else if t.Kind < session.TieInferred {
 			t.Kind = session.TieTalked
-			talks = claimed(talks, t)
+			talks = addClaim(talks, t)
 		}
 	}
 	if len(others) > 0 {
@@ -151,8 +151,8 @@ func (o FileOwners) OfOrAll(ties []Tie, path string) []Claim {
 	return talks
 }
 
-// claimed adds what a tie says: of several of a session the strongest counts.
-func claimed(to []Claim, t Tie) []Claim {
+// addClaim adds the session of a tie as a claim. If it is there already, the stronger kind and the earlier turn count.
+func addClaim(to []Claim, t Tie) []Claim {
 	for i := range to {
 		if to[i].Session == t.Session {
 			to[i].Kind = min(to[i].Kind, t.Kind)

@@ -107,8 +107,8 @@ func TestOwned(t *testing.T) {
 		{"a talk that named it", "a.go", []attribution.Tie{tie("x", "a~")}, "a~", "a~"},
 		{"tied twice", "a.go", []attribution.Tie{tie("x", "a?"), tie("x", "a")}, "a", "a"},
 	} {
-		harness.Equal(t, c.name, c.want, told(o.Of(c.ties, c.path)))
-		harness.Equal(t, c.name+", or all", c.all, told(o.OfOrAll(c.ties, c.path)))
+		harness.Equal(t, c.name, c.want, told(o.OwnersOf(c.ties, c.path)))
+		harness.Equal(t, c.name+", or all", c.all, told(o.OwnersOrFallback(c.ties, c.path)))
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAsked(t *testing.T) {
 		a := attribution.NewRevision(sha, c.by, family)
 		a.Judge(c.ties)
 		got := "none"
-		if s, ok := a.Kind(c.ties[0]); ok {
+		if s, ok := a.TieKind(c.ties[0]); ok {
 			got = []string{"", "wrote", "edited", "talked", "inferred", "alleged"}[s]
 		}
 		harness.Equal(t, c.name, c.want, got)
@@ -148,40 +148,42 @@ func TestAsked(t *testing.T) {
 }
 
 func TestSquash(t *testing.T) {
-	part := func(branch string, minute int, more func(*attribution.Part)) *attribution.Part {
-		p := &attribution.Part{Email: "ann@x", Branch: branch, When: at(minute), Files: 1, Shared: 1, Here: true}
+	part := func(branch string, minute int, more func(*attribution.Candidate)) *attribution.Candidate {
+		p := &attribution.Candidate{Email: "ann@x", Branch: branch, When: at(minute), Files: 1, Shared: 1, Here: true}
 		more(p)
 		return p
 	}
-	same := func(paths ...string) func(*attribution.Part) { return func(p *attribution.Part) { p.Same = paths } }
-	again := func(a attribution.LineMatch) func(*attribution.Part) {
-		return func(p *attribution.Part) { p.LineMatch = a }
+	same := func(paths ...string) func(*attribution.Candidate) {
+		return func(p *attribution.Candidate) { p.SameFiles = paths }
 	}
-	gone := func(p *attribution.Part) { p.Here = false }
+	again := func(a attribution.LineMatch) func(*attribution.Candidate) {
+		return func(p *attribution.Candidate) { p.LineMatch = a }
+	}
+	gone := func(p *attribution.Candidate) { p.Here = false }
 	for _, c := range []struct {
 		name  string
-		parts []*attribution.Part
+		parts []*attribution.Candidate
 		want  []bool
 	}{
-		{"the same content", []*attribution.Part{part("b", 1, same("a"))}, []bool{true}},
-		{"of two branches", []*attribution.Part{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
-		{"that stood there before", []*attribution.Part{part("b", 1, same("stood"))}, []bool{false}},
-		{"much else is in it", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Same, p.Files = []string{"a"}, 9 })}, []bool{false}},
-		{"most lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 4, Found: 3, Brought: 9}))}, []bool{true}},
-		{"few lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 9, Found: 3, Brought: 9}))}, []bool{false}},
-		{"two lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9}))}, []bool{false}},
-		{"two lines, which are all", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 2, All: true}))}, []bool{true}},
-		{"two lines of each of two", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9})), part("b", 2, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9}))}, []bool{true, true}},
-		{"on the way, gone", []*attribution.Part{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
-		{"on the way of another branch", []*attribution.Part{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
-		{"on the way, here and no ancestor", []*attribution.Part{part("b", 1, func(*attribution.Part) {}), part("b", 2, same("a"))}, []bool{false, true}},
-		{"an ancestor", []*attribution.Part{part("ancestor", 1, func(*attribution.Part) {}), part("b", 2, same("a"))}, []bool{true, true}},
-		{"what arrived earlier", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Arrived, p.Here = true, false }), part("b", 2, same("a"))}, []bool{false, true}},
-		{"later than the end", []*attribution.Part{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
+		{"the same content", []*attribution.Candidate{part("b", 1, same("a"))}, []bool{true}},
+		{"of two branches", []*attribution.Candidate{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
+		{"that stood there before", []*attribution.Candidate{part("b", 1, same("stood"))}, []bool{false}},
+		{"much else is in it", []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.SameFiles, p.Files = []string{"a"}, 9 })}, []bool{false}},
+		{"most lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 4, Found: 3, AddedByCommit: 9}))}, []bool{true}},
+		{"few lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 9, Found: 3, AddedByCommit: 9}))}, []bool{false}},
+		{"two lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9}))}, []bool{false}},
+		{"two lines, which are all", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 2, Everything: true}))}, []bool{true}},
+		{"two lines of each of two", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9})), part("b", 2, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9}))}, []bool{true, true}},
+		{"on the way, gone", []*attribution.Candidate{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
+		{"on the way of another branch", []*attribution.Candidate{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
+		{"on the way, here and no ancestor", []*attribution.Candidate{part("b", 1, func(*attribution.Candidate) {}), part("b", 2, same("a"))}, []bool{false, true}},
+		{"an ancestor", []*attribution.Candidate{part("ancestor", 1, func(*attribution.Candidate) {}), part("b", 2, same("a"))}, []bool{true, true}},
+		{"what arrived earlier", []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.AlreadyIn, p.Here = true, false }), part("b", 2, same("a"))}, []bool{false, true}},
+		{"later than the end", []*attribution.Candidate{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
 	} {
-		attribution.KeepDistinctive(c.parts, func(_ *attribution.Part, path string) bool { return path == "stood" })
+		attribution.KeepDistinctive(c.parts, func(_ *attribution.Candidate, path string) bool { return path == "stood" })
 		attribution.MatchLines(c.parts)
-		err := attribution.MatchAncestors(c.parts, nil, func(from, _ *attribution.Part) (bool, error) { return from.Branch == "ancestor", nil })
+		err := attribution.MatchAncestors(c.parts, nil, func(from, _ *attribution.Candidate) (bool, error) { return from.Branch == "ancestor", nil })
 		var got []bool
 		for _, p := range c.parts {
 			got = append(got, p.Matched)
@@ -189,7 +191,7 @@ func TestSquash(t *testing.T) {
 		harness.Equal(t, c.name, c.want, got)
 		harness.Equal(t, c.name+": error", nil, err)
 	}
-	copies := []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.SamePatch = true }), part("b", 2, same("a"))}
+	copies := []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.SamePatch = true }), part("b", 2, same("a"))}
 	if !attribution.MatchPatches(copies) || !copies[0].Matched || copies[1].Matched {
 		t.Error("a copy is a copy of that alone:", fmt.Sprint(*copies[0], *copies[1]))
 	}

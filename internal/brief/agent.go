@@ -46,14 +46,14 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 		return nil, err
 	}
 	if agent == (transcript.Copilot{}).Name() {
-		e.Transcript = transcript.Copilot{}.Running(transcript.Env{Home: w.Home, Getenv: w.Getenv}, e.Session)
+		e.Transcript = transcript.Copilot{}.RunningFile(transcript.Env{Home: w.Home, Getenv: w.Getenv}, e.Session)
 	}
 	tail, err := end(e.Transcript)
 	if err != nil { // not written yet, or none
 		tail = nil
 	}
 	s := newSource(ctx, w, index)
-	s.Native, s.Seen = e.Session, e.Told(tail)
+	s.Native, s.Seen = e.Session, e.SeenIn(tail)
 	budget := PromptBudget
 	var lines []result.BriefLine
 	switch e.Moment {

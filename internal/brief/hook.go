@@ -9,18 +9,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Event is what an agent's hook tells, of those that are answered.
+// Event is one call of an agent's hook.
 type Event struct {
-	Name       string // as the agent calls it, which its answer repeats
-	Moment     Moment
-	Session    string // the agent's ID of the running session
-	Transcript string // its file; "" where the agent names none
-	Dir        string // working folder
-	Compacted  bool   // what the session was told before is gone from its context
-	Resumed    bool   // it goes on in a new process
-	Prompt     string // as the person typed it
-	Added      string // what hooks have added to it already
-	File, Old  string // before an edit: the file, and what it replaces there
+	Name        string // as the agent calls it, which its answer repeats
+	Moment      Moment
+	Session     string // the agent's ID of the running session
+	Transcript  string // its file; "" where the agent names none
+	Dir         string // working folder
+	Compacted   bool   // what the session was told before is gone from its context
+	Resumed     bool   // it goes on in a new process
+	Prompt      string // as the person typed it
+	HookContext string // what hooks have added to it already
+	File, Old   string // before an edit: the file, and what it replaces there
 }
 
 // Moment is when an agent asks.
@@ -52,7 +52,7 @@ func Read(raw []byte) (e Event, ok bool) {
 	e = Event{
 		Name: in.Get("hook_event_name").Str, Session: in.Get("session_id").Str, Transcript: in.Get("transcript_path").Str, Dir: in.Get("cwd").Str,
 	}
-	e.Prompt, e.Added = parted(in.Get("prompt").Str)
+	e.Prompt, e.HookContext = splitHookContext(in.Get("prompt").Str)
 	switch e.Name {
 	case "SessionStart":
 		e.Resumed = in.Get("source").Str == "resume"
@@ -70,8 +70,8 @@ func Read(raw []byte) (e Event, ok bool) {
 	return e, e.Moment != Never
 }
 
-// parted parts what a person typed from what hooks added to it: Gemini CLI gives a prompt with what was told at the start.
-func parted(prompt string) (typed, added string) {
+// splitHookContext parts a prompt into what a person typed and what hooks added: Gemini CLI passes on both.
+func splitHookContext(prompt string) (typed, added string) {
 	const begin, end = "<hook_context>", "</hook_context>"
 	for {
 		before, rest, ok := strings.Cut(prompt, begin)
@@ -95,27 +95,27 @@ func (e Event) Answer(agent, text string) ([]byte, error) {
 	return json.Marshal(map[string]specific{"hookSpecificOutput": {e.Name, text}})
 }
 
-// Told returns Source.Seen for the end of a transcript: what stands there since the last compaction, an answer of recall or what a brief told, the
-// session has seen. So it has what was added to this very prompt.
-func (e Event) Told(transcript []byte) func(name string) bool {
+// SeenIn returns Source.Seen, given the end of the session's transcript. A name was seen if it stands in the transcript since the last compaction (an
+// answer of recall, an earlier brief), or in what hooks added to the prompt.
+func (e Event) SeenIn(transcript []byte) func(name string) bool {
 	if e.Compacted {
 		transcript = nil
 	}
 	if e.Resumed {
-		transcript = kept(transcript)
+		transcript = withoutDropped(transcript)
 	}
 	// They stand in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
 	for _, mark := range []string{`"compact_boundary"`, `"session.compaction_complete"`} {
 		transcript = transcript[max(0, bytes.LastIndex(transcript, []byte(mark))):]
 	}
 	return func(name string) bool {
-		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.Added, name)
+		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.HookContext, name)
 	}
 }
 
-// kept is a transcript without what is no part of a resumed session's context, though the session was told: Copilot CLI leaves out
+// withoutDropped is a transcript without the lines that an agent drops from the context when it resumes a session: Copilot CLI drops
 // answers of its hooks that no prompt holds, Gemini CLI all that hooks added.
-func kept(transcript []byte) (out []byte) {
+func withoutDropped(transcript []byte) (out []byte) {
 	for line := range bytes.Lines(transcript) {
 		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) && !bytes.Contains(line, []byte("<hook_context>")) {
 			out = append(out, line...)

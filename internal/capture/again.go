@@ -9,18 +9,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Reredacted is what today's redaction leaves of a session's transcript, where the ledger holds it otherwise.
+// Reredacted is what today's redaction makes of a session's transcript, where that differs from what the ledger holds.
 type Reredacted struct {
-	Title string                   // "": as it is
+	Title string                   // "": unchanged
 	Turns map[int]string           // by index
 	Calls map[int]session.ToolCall // by index; only path and command count
 }
 
-// Reredact reads the transcripts that are still there of sessions in which something was taken out, and tells what would be stored of them
-// now, by session ID. A turn or call is the stored one where capture takes it for the same, and where both agree around what was
-// taken out. What was scrubbed stays so.
+// Reredact reads again the transcripts, as far as they are still there, of stored sessions in which something was redacted. By session ID it tells
+// what would be stored now. It pairs a turn or call with the stored one that capture takes for the same, if both agree around the redacted
+// places. What was scrubbed stays scrubbed.
 func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) {
-	g, err := c.beginRound(ctx, newRounds(Round{}), c.Ahead)
+	g, err := c.beginRound(ctx, newRounds(Round{}), c.MaxBehind)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) 
 	return out, err
 }
 
-// redactedSessions are the stored sessions in which something was taken out, by their key.
+// redactedSessions are the stored sessions in which something was redacted, by sessionKey.
 func (g *collector) redactedSessions(ctx context.Context) (map[string]session.Session, error) {
 	out := map[string]session.Session{}
 	for key, k := range g.st.Sessions {
@@ -62,7 +62,7 @@ func textsOf(s session.Session) []string {
 	return out
 }
 
-// reredactTranscript reads one transcript, and compares the marked sessions in it. One that can't be read changes nothing.
+// reredactTranscript reads one transcript, and compares the sessions in it that are marked. A transcript that can't be read changes nothing.
 func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcript.File, marked map[string]session.Session, out map[string]Reredacted) error {
 	raw := map[string]session.Session{}
 	err := readThrough(ctx, rd, f, nil, func(r *reading) error {
@@ -75,7 +75,7 @@ func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcr
 			next := renumber(part.Session, len(s.Turns), len(s.ToolCalls))
 			s.Turns, s.ToolCalls = append(s.Turns, next.Turns...), append(s.ToolCalls, next.ToolCalls...)
 			if s.Title = part.Title; part.TitleKind == transcript.TitlePrompt && r.offset > 0 {
-				s.Title = "" // of this piece, not of the session
+				s.Title = "" // made of this piece of the transcript alone
 			}
 			raw[key] = s
 		}
@@ -103,7 +103,7 @@ func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcr
 	return nil
 }
 
-// compare notes what a session reads like now.
+// compare notes where the session as redacted now differs from the stored one.
 func (r *Reredacted) compare(stored, now session.Session) {
 	if stored.Title != session.Scrubbed && now.Title != "" && session.OtherwiseRedacted(stored.Title, now.Title) {
 		r.Title = now.Title
@@ -112,7 +112,7 @@ func (r *Reredacted) compare(stored, now session.Session) {
 	for p, t := range turnPlaces(stored.Turns) {
 		placed[p] = t
 	}
-	at := map[int]int{-1: stored.FirstTurn - 1} // where each turn of now stands
+	at := map[int]int{-1: stored.FirstTurn - 1} // by index of a turn in now: its index in stored
 	for p, t := range turnPlaces(now.Turns) {
 		is, ok := placed[p]
 		if !ok {
@@ -143,11 +143,11 @@ func (r *Reredacted) compare(stored, now session.Session) {
 	}
 }
 
-// turnPlace is what tells a turn from others: see docs/ledger-format.md.
+// turnPlace identifies a turn: see docs/ledger-format.md.
 type turnPlace struct {
 	at   int64
 	role string
-	n    int // among those of that time and role
+	n    int // its order among turns of the same time and role
 }
 
 func turnPlaces(turns []session.Turn) map[turnPlace]session.Turn {
@@ -164,7 +164,7 @@ func turnPlaces(turns []session.Turn) map[turnPlace]session.Turn {
 	return out
 }
 
-// Apply puts what is told anew into an entry of the ledger, and counts the texts that changed.
+// Apply replaces the texts of a stored session, and counts those that changed.
 func (r Reredacted) Apply(s *session.Session) (n int) {
 	if r.Title != "" && s.Title != "" && session.OtherwiseRedacted(s.Title, r.Title) {
 		s.Title = r.Title

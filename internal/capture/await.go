@@ -9,26 +9,26 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// An agent may write its transcript behind the hook's back: Copilot CLI does so in batches. A hook of a commit that runs in its shell waits for that
-// session's file, shortly, and for no other one. A commit whose session has not come is left to a later capture, as if no hook had seen it
-// (missed.go); that finds its lines in whichever worktree it runs (wrote.go).
+// Copilot CLI writes its transcript in batches, so that turns may reach the file after the hook of their commit has run. A hook in Copilot's shell
+// waits shortly for the file of that session, and for no other. If nothing comes, the commit is left to a later capture, as if no hook had seen
+// it (missed.go). That capture finds its lines in any worktree (wrote.go).
 
-// patience is how long a hook waits in all, lookEach how long between two looks.
+// patience is how long a hook waits at most, lookEach how long between two looks at the file.
 const (
 	patience = 150 * time.Millisecond
 	lookEach = 10 * time.Millisecond
 )
 
-// await waits for the transcript of the session that commits.
+// await waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git, for patience at most.
 func (c *Capturer) await(ctx context.Context) {
 	id := c.Getenv(copilotShell)
-	path := transcript.Copilot{}.Running(transcript.Env{Home: c.Home, Getenv: c.Getenv}, id)
+	path := transcript.Copilot{}.RunningFile(transcript.Env{Home: c.Home, Getenv: c.Getenv}, id)
 	if id == "" || path == "" {
 		return
 	}
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
-	for !(transcript.Copilot{}).Runs(path) {
+	for !(transcript.Copilot{}).HasOpenCall(path) {
 		select {
 		case <-ctx.Done():
 			return
@@ -39,7 +39,7 @@ func (c *Capturer) await(ctx context.Context) {
 	}
 }
 
-// awaitsSession reports whether git runs in the shell of a session of which nothing new has come.
+// awaitsSession reports whether git runs in the shell of a session, and the round has found nothing new of that session.
 func (g *collector) awaitsSession() bool {
 	ids := shellSessions(g.getenv)
 	return len(ids) > 0 && !slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return slices.Contains(ids, s.NativeID) })

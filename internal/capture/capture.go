@@ -30,38 +30,38 @@ import (
 // Capturer captures for one repository. Every field is needed, but for those from Actor
 // on. A capture reads it and changes nothing in it.
 type Capturer struct {
-	Repo     *git.Repo
-	Ledger   *ledger.Ledger
-	Redactor *redact.Redactor
-	Agents   []transcript.Agent
-	Home     string              // the user's home directory
-	Getenv   func(string) string // the process's environment
-	Email    string              // the checkpoint's user
-	CacheDir string              // .rekal
-	Now      func() time.Time
-	Actor    string   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
-	CI       bool     // nobody sits at the keyboard
-	Without  Excluded // what is not captured
-	Private  Private  // what is stored apart
-	From     []string // absolute: where the worktree was before; transcripts made there count, too
-	Progress Progress // nil: nobody looks
-	Stated   Stated   // what an import's source says of code commits; nil: nothing
-	Budget   int64    // how many new bytes of transcripts to read at most, the latest files first; 0: all
-	Round    Round    // how much is in memory at once
-	Ahead    int      // how many commits of the ledgers on this machine, unknown to the cache, are read: beyond, ErrBehind; 0: all
+	Repo      *git.Repo
+	Ledger    *ledger.Ledger
+	Redactor  *redact.Redactor
+	Agents    []transcript.Agent
+	Home      string              // the user's home directory
+	Getenv    func(string) string // the process's environment
+	Email     string              // the checkpoint's user
+	CacheDir  string              // .rekal
+	Now       func() time.Time
+	Actor     string   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	CI        bool     // nobody sits at the keyboard
+	Without   Excluded // what is not captured
+	Private   Private  // what is stored in a ledger that is never sent
+	From      []string // absolute former paths of the worktree, whose transcripts count, too
+	Progress  Progress // nil: nobody looks
+	Stated    Stated   // what an import's source says of code commits; nil: nothing
+	Budget    int64    // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round     Round    // how much is in memory at once
+	MaxBehind int      // how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
 }
 
-// Private is what is captured, and never sent.
+// Private are the sessions that are captured, but never sent.
 type Private struct {
-	Ledger   *ledger.Ledger      // of it; nil where there is nothing
+	Ledger   *ledger.Ledger      // of private sessions; nil if there is none
 	Sessions []session.NativeRef // these, what they spawned, and what was forked from them
 }
 
-// Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
-// One without a source is of whichever agent calls a session so.
+// Stated tells which sessions made a code commit, as the source of an import says. If said is true, no further session is inferred for the commit. A
+// reference without a source names a session of any agent.
 type Stated func(git.Commit) (made []session.NativeRef, said bool)
 
-// Progress is told how far one of a capture's steps is. What another agent has is added to the transcripts when its turn comes.
+// Progress is called with how far a step of a capture is. total grows when the transcripts of a further agent are found.
 type Progress func(step string, done, total int)
 
 // The steps of a capture that may take long, in their order.
@@ -79,8 +79,8 @@ func (p Progress) report(step string, done, total int) {
 
 // Round bounds what is in memory at once, in bytes. A zero is the usual bound.
 type Round struct {
-	Kept  int   // of new text, behind which the rest is left to another round
-	Piece int64 // of one transcript; what follows is read in another round, as if the file had grown
+	Kept  int   // new text; when it is exceeded, the rest is left to another round
+	Piece int64 // bytes read of one transcript; the rest is read in another round, as if the file had grown
 }
 
 // The usual bounds. A piece is more than the longest line that is read.
@@ -100,11 +100,11 @@ type Outcome struct {
 	Redacted    map[string]int // replaced places, by rule
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
-	Elsewhere   map[string]int // sessions that were left out because all of them was made elsewhere, by their folder
+	Elsewhere   map[string]int // by folder: sessions that were left out because they were held in another repository
 	Agents      map[string]int // sessions by their source
 	Warnings    []error        // transcripts that could not be read, or the cache not written
 
-	ids map[string]string // of the sessions, with their sources
+	ids map[string]string // session ID → source
 }
 
 // Errors that callers decide on.
@@ -114,8 +114,8 @@ var (
 	ErrBehind   = errors.New("much of the ledger was not read yet")
 )
 
-// maxAttempts bounds how often a capture that lost the race for the ledger starts again. In
-// each round some other process has won, so it also bounds how many may be ahead.
+// maxAttempts is how often a capture tries to move the ledger's ref. Each time it fails, another process
+// has moved the ref.
 const maxAttempts = 50
 
 // Run captures what is new and ties it to HEAD, for the reason via (one of session's Via
@@ -128,11 +128,11 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planCapture(ctx, via, rewrites) })
 }
 
-// Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
+// Arrive records which lines sessions wrote in commits that came from elsewhere (a pull). It captures no turns.
 func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 	return c.captureInRounds(ctx, nil, func(g *collector) ([]session.Entry, error) {
-		wrote, err := g.wroteInArrived(ctx, scope{most: lookedAtMerge})
-		return wroteEntry(wrote), err
+		wrote, err := g.wroteInArrived(ctx, comparedRange{limit: commitsAtMerge})
+		return wroteEntries(wrote), err
 	})
 }
 
@@ -142,16 +142,16 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planImport(ctx) })
 }
 
-// captureInRounds captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
-// so is the memory that it takes. Mostly there is one. What a round stored stays.
+// captureInRounds captures in rounds, so that memory is bounded: a round keeps so much new text, and reads so much
+// of one transcript (Round). Mostly there is one round. What a round stored stays if a later one fails.
 func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
 	r := newRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
-	r.learned = c.Budget > 0 // a hook has no time for it
+	r.learned = c.Budget > 0 // a hook has no time for learnSecrets
 	for more := true; more; {
 		var g *collector
 		err := c.retryWhenOvertaken(func() (err error) {
-			if g, err = c.beginRound(ctx, r, c.Ahead); err != nil {
+			if g, err = c.beginRound(ctx, r, c.MaxBehind); err != nil {
 				return err
 			}
 			g.agents = agents
@@ -166,7 +166,7 @@ func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agen
 	return all, nil
 }
 
-// retryWhenOvertaken appends to the ledger, anew as long as others are first.
+// retryWhenOvertaken calls once, and again while other processes move the ledger's ref in between.
 func (c *Capturer) retryWhenOvertaken(once func() error) error {
 	for range maxAttempts {
 		before, err := c.Ledger.Tip()
@@ -180,7 +180,7 @@ func (c *Capturer) retryWhenOvertaken(once func() error) error {
 	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, maxAttempts)
 }
 
-// lostToScrub reports whether what was not to be found was taken away by a scrub at the same time.
+// lostToScrub reports whether an object was not found because a scrub removed it at the same time.
 func (c *Capturer) lostToScrub(before git.OID, err error) bool {
 	if !errors.Is(err, git.ErrNotFound) {
 		return false
@@ -189,7 +189,7 @@ func (c *Capturer) lostToScrub(before git.OID, err error) bool {
 	return err == nil && now != before
 }
 
-// add takes in what a later round stored.
+// add adds the outcome of a later round.
 func (o *Outcome) add(more Outcome) {
 	if more.Tip != "" {
 		o.Tip = more.Tip
@@ -201,7 +201,7 @@ func (o *Outcome) add(more Outcome) {
 	o.Links += more.Links
 	o.Skipped += more.Skipped
 	for _, path := range more.SkippedIn {
-		if !slices.Contains(o.SkippedIn, path) { // a long one is read in several rounds
+		if !slices.Contains(o.SkippedIn, path) { // a long transcript is read in several rounds
 			o.SkippedIn = append(o.SkippedIn, path)
 		}
 	}
@@ -210,7 +210,7 @@ func (o *Outcome) add(more Outcome) {
 	addCounts(&o.Redacted, more.Redacted)
 }
 
-// addCounts adds counts to others, by what is counted.
+// addCounts adds counts to those in to, by key.
 func addCounts(to *map[string]int, more map[string]int) {
 	for key, n := range more {
 		if *to == nil {
@@ -220,7 +220,7 @@ func addCounts(to *map[string]int, more map[string]int) {
 	}
 }
 
-// countSessions counts some by their IDs, each once; with their sources, or nothing where that is not known.
+// countSessions counts sessions, each once. sources is their agent by session ID; "": unknown.
 func (o *Outcome) countSessions(sources map[string]string) {
 	if o.ids == nil {
 		o.ids, o.Agents = map[string]string{}, map[string]int{}
@@ -248,14 +248,14 @@ func (g *collector) captureRound(ctx context.Context, plan func(*collector) ([]s
 		g.learned = true
 	}
 	drafts, err := plan(g)
-	if err = cmp.Or(err, ctx.Err()); err != nil { // what could not be read in time may be missing without an error
+	if err = cmp.Or(err, ctx.Err()); err != nil { // when time is up, things may be missing without an error
 		return err
 	}
 	return g.store(ctx, drafts)
 }
 
-// beginRound begins a round: it reads what the ledgers on this machine hold, over most commits that the cache does not know (0: all), and takes the
-// time of what comes next.
+// beginRound begins a round: it reads up to most commits of the ledgers on this machine that the cache does not know (0: all), and sets the
+// time of the capture.
 func (c *Capturer) beginRound(ctx context.Context, r *rounds, most int) (*collector, error) {
 	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
@@ -286,8 +286,8 @@ func (c *Capturer) captureTime(tips map[string]git.OID) (time.Time, error) {
 	return now, nil
 }
 
-// writable says why the author's ledger can't be written to. Where the user's address has changed, and the ledger of the former one
-// is here, it is made with the first entry.
+// writable says why the author's ledger can't be written to. If it is missing because the user's address has changed, the first entry
+// makes it, so that is no error.
 func (g *collector) writable() error {
 	if g.tips[g.Ledger.Ref()] != "" {
 		return nil
@@ -301,7 +301,7 @@ func (g *collector) writable() error {
 	return nil
 }
 
-// store redacts and appends the drafts, then brings the cache to the new tip.
+// store redacts and appends the drafts, then updates the cache to the new tip.
 func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	if len(drafts) > 0 {
 		records, private, err := g.redactDrafts(ctx, drafts)
@@ -337,14 +337,14 @@ func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []led
 	return err
 }
 
-// redactDrafts are what is to be stored, and what of it is private.
+// redactDrafts makes the records of the drafts: those that may be sent, and private ones.
 func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
 	drafts, apart := g.splitPrivate(drafts)
 	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.countStored(drafts[i], r) })
 	if err != nil {
 		return nil, nil, err
 	}
-	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
+	when := g.now // no entry is earlier than the one before it, so that a link comes after its session
 	for i, d := range drafts {
 		if d.Checkpoint != nil && d.Checkpoint.TS.After(when) {
 			when = d.Checkpoint.TS
@@ -358,8 +358,8 @@ func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (r
 	return records, private, nil
 }
 
-// redactAll redacts entries that are stored together, and tells of each what was replaced. What a later one calls a secret is taken out of
-// the earlier ones, too.
+// redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later entry calls a secret is
+// redacted in the earlier ones, too.
 func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell func(int, redact.Report)) ([]redact.Entry, error) {
 	entries, reports := make([]redact.Entry, len(drafts)), make([]redact.Report, len(drafts))
 	apply := func(drafts []session.Entry) (found int, err error) {

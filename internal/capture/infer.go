@@ -16,19 +16,19 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// planImport plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit behind which some
-// of them stand (attribution.TieImported), and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
+// planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier commit to which some
+// of them are tied (attribution.TieImported); then which lines they wrote in other commits. Nothing is tied to HEAD just because the import runs there.
 func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
 	}
 	spans := g.spans()
-	commits, err := g.commitsToCompare(ctx, scope{everywhere: true, again: true})
+	commits, err := g.commitsToCompare(ctx, comparedRange{allRefs: true, includeExamined: true})
 	if err != nil {
 		return nil, err
 	}
-	g.reflogs = marksBehind(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
+	g.reflogs = marksBehind(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // missed.go need not look at commits that the reflogs hold now
 	slices.Reverse(commits)
 	seen := make([]comparedCommit, len(commits))
 	for i, c := range commits {
@@ -44,23 +44,23 @@ func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 			rest = append(rest, g.st.unrecorded(c.wrote)...)
 			continue
 		}
-		// A time of its own keeps the order of the commits.
+		// Each checkpoint has a time of its own, to keep the order of the commits.
 		d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
 		d.Wrote = g.st.unrecorded(c.wrote)
 		drafts = append(drafts, d)
 	}
-	return append(drafts, wroteEntry(rest)...), nil
+	return append(drafts, wroteEntries(rest)...), nil
 }
 
-// comparedCommit is a commit with what it changed, and what sessions wrote in it.
+// comparedCommit is a commit with the files that it changed, and which of its lines sessions wrote.
 type comparedCommit struct {
 	git.Commit
 	changes []git.Change
 	wrote   []session.Wrote
 }
 
-// ownAddresses are those of this user, in lower case: those that the mailmap says, and those of the authors of commits in which
-// lines of the transcripts are.
+// ownAddresses are the addresses of this user, in lower case: those that the mailmap knows, and those of the authors of commits that hold
+// lines of this user's transcripts.
 func (g *collector) ownAddresses(ctx context.Context, commits []comparedCommit) map[string]bool {
 	own := strings.ToLower(g.Email)
 	mine, all := map[string]bool{own: true}, map[string]bool{own: true}
@@ -79,8 +79,8 @@ func (g *collector) ownAddresses(ctx context.Context, commits []comparedCommit) 
 	return mine
 }
 
-// wroteEntry says what sessions wrote in commits of which no checkpoint is made now.
-func wroteEntry(wrote []session.Wrote) []session.Entry {
+// wroteEntries is an entry for the lines that sessions wrote in commits without a new checkpoint; none for no lines.
+func wroteEntries(wrote []session.Wrote) []session.Entry {
 	if len(wrote) == 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (g *collector) isMine(c git.Commit) bool {
 	})
 }
 
-// spans are when sessions were in use: those of this import so far, by their turns, and those that the ledgers know.
+// spans say when sessions were in use: those that this import has read, by their turns, and those that the ledgers hold.
 func (g *collector) spans() (out []attribution.Span) {
 	parents := map[string]string{}
 	for _, s := range g.fresh {
@@ -118,18 +118,18 @@ func (g *collector) spans() (out []attribution.Span) {
 	}
 	for i := range out {
 		out[i].Top = out[i].ID
-		for n := 0; parents[out[i].Top] != "" && n < maxNames; n++ { // who means harm names them in a ring
+		for n := 0; parents[out[i].Top] != "" && n < maxNames; n++ { // a hostile ledger may name parents in a cycle
 			out[i].Top = parents[out[i].Top]
 		}
 	}
 	return out
 }
 
-// knowsTies is the version that knows what a link's tie is.
-const knowsTies = "0.2.0"
+// versionWithTies is the first version that reads the tie of a link.
+const versionWithTies = "0.2.0"
 
-// inferCheckpoint makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own, where no checkpoint
-// names it already. The entry is empty when there are none.
+// inferCheckpoint makes the checkpoint of an earlier commit: of one for which statedLinks names sessions, or of this user's own that no checkpoint
+// names yet. The entry is empty if nothing is tied to the commit.
 func (g *collector) inferCheckpoint(c comparedCommit, spans []attribution.Span) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	links, said := g.statedLinks(c.Commit)
@@ -154,17 +154,17 @@ func (g *collector) inferCheckpoint(c comparedCommit, spans []attribution.Span) 
 	}
 	e := session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
 	if slices.ContainsFunc(links, func(l session.Link) bool { return l.Tie != 0 }) {
-		e.Needs = knowsTies
+		e.Needs = versionWithTies
 	}
 	return e
 }
 
-// trailer is a line of a commit's message by which an agent's host names its session, mostly by an address that ends in the session's ID. Entire's
-// names a checkpoint, which Stated knows.
+// trailer matches a trailer of a commit message in which an agent's host names its session, mostly as an address that ends in the session's ID.
+// (Entire's trailer names a checkpoint; Stated resolves that.)
 var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
 
-// statedLinks ties a commit to sessions of this import, by the word of who kept them or of the commit's own message: where it is no older than what
-// is new of them.
+// statedLinks ties a commit to those sessions of this import that Stated or the commit's own message names, if the commit is not older than their new
+// turns.
 func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) {
 	tie := func(s *session.Session) {
 		named := func(l session.Link) bool { return l.Session == s.ID }
@@ -192,5 +192,5 @@ func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) 
 	return links, said
 }
 
-// maxTrailers is how many sessions a commit's message can name.
+// maxTrailers is how many trailers of a commit message count.
 const maxTrailers = 20

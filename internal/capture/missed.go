@@ -14,15 +14,15 @@ import (
 
 // Commits that no hook saw. Gemini CLI switches hooks off, a graphical client may not run them, a binary may be missing. The reflogs tell such
 // commits. Each capture notes how far it read the reflogs of HEAD, in all worktrees. A later entry of `git commit`, cherry-pick, revert or
-// `git am` was made without a hook, unless HEAD is there now. So counts a commit whose session had not come (await.go). It gets the checkpoint that its hook would have made, with `via` `import`: the
-// turns up to the second of the commit are parted from the rest.
+// `git am` was made without a hook, unless HEAD is there now. A commit whose session had not come (await.go) counts, too. Each gets the checkpoint that its hook would have made, with `via` `import` and
+// the turns up to the second of the commit.
 //
-// The bounds are those of scopeOf; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are told.
+// The bounds are those of comparedRangeOf; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are recorded.
 // Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
 // this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
-// missedCommits are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
-// amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.
+// missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without HEAD; and the amends that no hook
+// saw. It notes how far it read the reflogs: beyond its bound, the rest is left to the next capture.
 func (g *collector) missedCommits(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.earliestStart()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
@@ -43,13 +43,13 @@ func (g *collector) missedCommits(head git.OID, via string) (out []history.Made,
 		}
 	}
 	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
-	most := min(len(out), scopeOf(via).most)
+	most := min(len(out), comparedRangeOf(via).limit)
 	g.reflogs = marksBehind(logs, g.st.Reflogs, append(left, out[most:]...))
 	return out[:most], amends
 }
 
-// unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
-// the reflog was read, it was up to the last commit that one names.
+// unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away. If nothing says how far
+// the reflog was read before, it counts as read up to the last commit that a checkpoint names.
 func (g *collector) unrecordedCommits(log history.Reflog) (out []history.Made) {
 	for _, m := range log.Made {
 		if g.st.Recorded[shaKey(string(m.OID))] {
@@ -67,7 +67,7 @@ func (g *collector) unrecordedCommits(log history.Reflog) (out []history.Made) {
 	return out
 }
 
-// marksBehind are marks behind what was read of reflogs, and before what is left of it.
+// marksBehind are the marks to store: at the end of each reflog, or before the first commit in rest.
 func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark, rest []history.Made) map[string]history.ReflogMark {
 	marks := maps.Clone(before)
 	if marks == nil {
@@ -84,7 +84,7 @@ func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark, re
 	return marks
 }
 
-// planMissed plans what the hooks of commits would have appended, and says where things stand then.
+// planMissed plans what the hooks of missed commits would have appended; now is the collector as it is after these.
 func (g *collector) planMissed(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *collector, err error) {
 	after := *g
 	now = &after
@@ -97,10 +97,10 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 			return nil, nil, err
 		}
 		c, err := g.Repo.Commit(m.OID)
-		if err != nil || !g.isMine(c) { // it is gone, or another ledger's
+		if err != nil || !g.isMine(c) { // the commit is gone, or somebody else's
 			continue
 		}
-		if _, err := g.Repo.Changes(c.OID); err != nil { // something of it is not here, or damaged
+		if _, err := g.Repo.Changes(c.OID); err != nil { // objects of it are not here, or damaged
 			continue
 		}
 		_, wrote := g.wroteIn(c)
@@ -111,7 +111,7 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 		}
 		for _, e := range entries {
 			if e.Checkpoint != nil {
-				e.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond) // of its own, for the order
+				e.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond) // a time of its own keeps the order
 			}
 			if err := now.st.applyPlanned(g.Repo, e); err != nil {
 				return nil, nil, err
@@ -123,16 +123,16 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 	return drafts, now, nil
 }
 
-// atCommit is a capture at the time of a commit. It takes out of g what had been said by then.
+// atCommit is a collector as it would have been at the time of a commit. It moves the turns up to that time out of g.
 func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	then := *g
-	then.getenv = func(string) string { return "" } // nobody knows in whose shell it was
+	then.getenv = func(string) string { return "" } // nobody knows in whose shell git ran
 	then.now, then.fresh = c.Committer.When, nil
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	var rest []*session.Session
 	for _, s := range g.fresh {
 		early, late := s.Split(end)
-		// Calls behind a turn that is known have no time of their own; the lines tell.
+		// Calls after a stored turn have no time of their own; lines that match tell whether they came before the commit.
 		if len(early.Turns) == 0 && (len(early.ToolCalls) == 0 || !attribution.Committed{Wrote: wrote}.WroteIn(s.ID)) {
 			rest = append(rest, s)
 			continue
@@ -146,7 +146,7 @@ func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	return &then
 }
 
-// ofStoredSessions leaves out what sessions wrote of which the ledger does not say anything yet.
+// ofStoredSessions leaves out lines of sessions that the ledger does not hold yet.
 func (g *collector) ofStoredSessions(wrote []session.Wrote) []session.Wrote {
 	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.sessionByID(w.Session) == nil && !g.isFresh(w.Session) })
 }

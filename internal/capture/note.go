@@ -13,7 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Notes are commits of the ledger that somebody makes on purpose, without a transcript: memories, and
+// A note is an entry of the ledger that somebody makes on purpose, without a transcript: a memory, or
 // marks that purge or restore.
 //
 // To search, a memory is a session of one turn. A note is written with the capture's state of the ledgers, its clock and its compare-and-swap, and no transcript. The state
@@ -39,7 +39,7 @@ type NoteError struct{ reason string }
 
 func (e *NoteError) Error() string { return "save: " + e.reason }
 
-// normalised returns the note as it is stored, but for redaction.
+// normalised is the note as it is stored, before redaction.
 func (n Note) normalised() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	isText := !strings.Contains(n.Content, "\x00")
@@ -67,12 +67,12 @@ func oneLine(s string) string { return session.OneLine(session.Plain(s)) }
 // Saved is a memory as the ledger holds it.
 type Saved struct {
 	session.Memory
-	Existing bool           // it was there: nothing was stored
+	Existing bool           // the ledger held it already; nothing was stored
 	Redacted map[string]int // replaced places, by rule
 }
 
-// Save appends a memory to the ledger. Where the author has one that says the same under the same
-// title, and that is not purged, that one is returned.
+// Save appends a memory to the ledger. If the author has a memory with the same title and content that is
+// not purged, Save returns that.
 func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 	n, err := n.normalised()
 	if err != nil {
@@ -94,9 +94,9 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 	return out, err
 }
 
-// redactNote is a note as the ledger will hold it, with a title. That is cut from what was redacted, so that it
-// can't be a secret's beginning, and is redacted itself: behind a cut a rule may see what it did not see
-// before, there and then in the content, and what is stored would not be what was compared and told.
+// redactNote is a note as the ledger will hold it, with a title. A missing title is cut from the redacted content, so that it
+// can't be the beginning of a secret. Then all is redacted again until nothing changes: in a cut text a rule may find
+// what it did not find before, and Save must compare and return what is stored.
 func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
 	out := Saved{Memory: session.Memory{Title: n.Title, Content: n.Content, Source: n.Source}, Redacted: map[string]int{}}
 	for range maxAttempts {
@@ -126,9 +126,9 @@ func (c *Capturer) actor() string {
 	return cmp.Or(c.Actor, session.ActorHuman)
 }
 
-// Purge appends marks that hide sessions or memories, and Restore marks that show them again. A
-// mark's N is the least that it gets: what this machine's ledgers say of its ID meanwhile
-// does not count any more. TS is set.
+// Purge appends marks that hide sessions or memories, and Restore marks that show them again. Both set
+// TS, and raise N above all marks of the same ID in the ledgers of this machine, so that the new
+// mark decides.
 func (c *Capturer) Purge(ctx context.Context, marks []session.Mark) error {
 	return c.appendMarks(ctx, "purge", marks, func(e *session.Entry) *[]session.Mark { return &e.Purges })
 }
@@ -156,10 +156,10 @@ func (c *Capturer) appendMarks(ctx context.Context, what string, marks []session
 	})
 }
 
-// appendNote appends an entry that draft makes of what the ledgers hold, unless it makes none.
+// appendNote appends the entry that draft makes, given what the ledgers hold; nil appends nothing.
 func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
 	return c.retryWhenOvertaken(func() error {
-		g, err := c.beginRound(ctx, newRounds(Round{}), c.Ahead)
+		g, err := c.beginRound(ctx, newRounds(Round{}), c.MaxBehind)
 		if err != nil {
 			return err
 		}
@@ -171,13 +171,13 @@ func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time)
 	})
 }
 
-// memoryKey tells what memories say apart.
+// memoryKey is a hash of what a memory says.
 func memoryKey(m session.Memory) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(m.Title), m.Title, m.Content))
 	return string(sum[:16])
 }
 
-// findSameMemory is the ID of a memory that says the same and is not purged; "" for none.
+// findSameMemory is the ID of a memory with the same title and content that is not purged; "" for none.
 func (st *state) findSameMemory(m session.Memory) string {
 	for _, id := range st.Memories[memoryKey(m)] {
 		if purged, _ := st.Marks[id].Standing(); !purged {

@@ -12,31 +12,31 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which commits a capture ties sessions to. Sessions with something new are tied to HEAD. Others are tied, too, if they edited what this
-// user's commit changed, before the commit and since the session's last one, or were in use since the commit before
-// (attribution.TieKnown). So is the session in whose shell git runs (who.go). attribution/commit.go has the table of the rules; which one
-// holds is not stored, but told of what the ledger says.
+// Which commits a capture ties sessions to. Sessions with new turns are tied to HEAD. Other sessions are tied, too, if before this user's commit, and
+// after their own last one, they edited a file that it changed, or if they were in use since the previous commit
+// (attribution.TieKnown). So is the session in whose shell git runs (who.go). attribution/commit.go has the table of the rules. The rule that
+// holds is not stored: readers work it out from the ledger.
 
-// How many commits a capture looks at, the newest, that came since the last one. What is more at a commit waits for a sync or a
-// checkpoint by hand, which look at all refs; what is more there, for init.
+// How many commits since the last capture it compares with edits, the newest ones, by what started it. Older ones are left to a sync or
+// a checkpoint by hand, which look at all refs, or to init.
 const (
-	lookedAt      = 10  // at a commit
-	lookedAtMerge = 300 // at what brings several
-	lookedAtAll   = 1000
+	commitsAtHook  = 10  // in the hook of a commit
+	commitsAtMerge = 300 // in a hook that may bring several commits
+	commitsAtSync  = 1000
 )
 
-func scopeOf(via string) scope {
+func comparedRangeOf(via string) comparedRange {
 	switch via {
 	case session.ViaManual, session.ViaSync:
-		return scope{everywhere: true, most: lookedAtAll}
+		return comparedRange{allRefs: true, limit: commitsAtSync}
 	case session.ViaMerge, session.ViaRewrite:
-		return scope{most: lookedAtMerge}
+		return comparedRange{limit: commitsAtMerge}
 	}
-	return scope{most: lookedAt}
+	return comparedRange{limit: commitsAtHook}
 }
 
-// planCapture plans what one capture appends: the rewrites that concern the ledger, what the hooks of commits missed, a checkpoint of
-// HEAD, and what sessions wrote in the commits that arrived. Each may be missing.
+// planCapture plans the entries that one capture appends: rewrites that concern the ledger, checkpoints that no hook made, a checkpoint of
+// HEAD, and which lines sessions wrote in commits that arrived. Each may be missing.
 func (g *collector) planCapture(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
 	head, err := g.Repo.Head()
 	if err != nil {
@@ -50,11 +50,11 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
 		})
 	}
-	wrote, err := g.wroteInArrived(ctx, scopeOf(via))
+	wrote, err := g.wroteInArrived(ctx, comparedRangeOf(via))
 	if err != nil {
 		return nil, err
 	}
-	past, now, err := g.planMissed(ctx, missed)
+	past, afterMissed, err := g.planMissed(ctx, missed)
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +66,14 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 			others = append(others, w)
 		}
 	}
-	entries, rest, err := now.planCheckpoint(head, via, own)
+	entries, rest, err := afterMissed.planCheckpoint(head, via, own)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(drafts, past, entries, wroteEntry(now.st.unrecorded(append(others, rest...)))), nil
+	return slices.Concat(drafts, past, entries, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))), nil
 }
 
-// planCheckpoint plans a checkpoint of a commit. What sessions wrote in the commit is left where there is none.
+// planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit. If there is nothing to tie to it, it plans none, and rest is wrote.
 func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.checkpointActor()
@@ -90,8 +90,8 @@ func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wr
 	return []session.Entry{{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unrecorded(wrote), Subject: subject}}, nil, nil
 }
 
-// wroteInArrived is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
-func (g *collector) wroteInArrived(ctx context.Context, l scope) (out []session.Wrote, err error) {
+// wroteInArrived is which lines sessions wrote in the commits that arrived, the oldest first, without what the ledgers record already.
+func (g *collector) wroteInArrived(ctx context.Context, l comparedRange) (out []session.Wrote, err error) {
 	commits, err := g.commitsToCompare(ctx, l)
 	if err != nil {
 		return nil, err
@@ -112,9 +112,9 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	made, workers := g.isOwnWork(cp.Via, c), g.knownSessions()
-	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.HasUncommitted(g.now) })
-	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
+	ownWork, known := g.isOwnWork(cp.Via, c), g.knownSessions()
+	mayTieKnown := g.isMine(c) && slices.ContainsFunc(known, func(w attribution.SessionState) bool { return w.HasUncommitted(g.now) })
+	if g.st.Recorded[shaKey(cp.GitSHA)] || !ownWork && !mayTieKnown {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
@@ -122,7 +122,7 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 		return "", err
 	}
 	if g.isMine(c) {
-		idle := slices.DeleteFunc(workers, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
+		idle := slices.DeleteFunc(known, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
 		in := attribution.Committed{At: c.Committer.When, Files: storableFiles(changes), Wrote: wrote}
 		if len(c.Parents) > 0 {
 			if before, err := g.Repo.Commit(c.Parents[0]); err == nil { // a shallow clone may end here
@@ -131,18 +131,18 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []sess
 		}
 		cp.Links = attribution.TieKnown(in, idle, g.now)
 	}
-	if made || len(cp.Links) > 0 {
+	if ownWork || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = storableFiles(changes), history.PatchID(g.Repo, c)
 	}
 	return subject, nil
 }
 
-// knownSessions are the sessions that the ledgers know.
+// knownSessions are the sessions that the ledgers of this machine hold.
 func (g *collector) knownSessions() []attribution.SessionState {
 	shells, out := shellSessions(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
-			ID: k.ID, Last: k.Last, NewSinceTie: k.Said, Pending: k.Pending, RunsGit: slices.Contains(shells, k.NativeID),
+			ID: k.ID, Last: k.Last, NewSinceTie: k.NewSinceTie, Pending: k.Pending, RunsGit: slices.Contains(shells, k.NativeID),
 		})
 	}
 	return out
@@ -152,9 +152,9 @@ func (g *collector) isFresh(id string) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return s.ID == id })
 }
 
-// isOwnWork reports whether a commit can be the work of the sessions with something new: it
-// is this user's own, and no older than the first of them. A hook that runs because of the
-// commit knows the former, and so does a reflog; a merge may be a pull of what others made.
+// isOwnWork reports whether a commit can be the work of the sessions with new turns: this user
+// made it, after the first of these turns. For a hook of the commit itself, and for a reflog, the user need
+// not be compared; a merge may be a pull of what others made.
 func (g *collector) isOwnWork(via string, c git.Commit) bool {
 	switch via {
 	case session.ViaCommit, session.ViaAm, session.ViaRewrite, session.ViaImport:
@@ -166,8 +166,8 @@ func (g *collector) isOwnWork(via string, c git.Commit) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.Before(c.Committer.When, s.FirstTS()) })
 }
 
-// knownRewrites keeps the rewrites of commits that the ledger names, chains included, and
-// that it does not hold yet.
+// knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, and
+// that it does not record yet.
 func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
 	var all []attribution.Rewrite
 	for _, r := range rewrites {
@@ -176,13 +176,13 @@ func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rew
 			all = append(all, attribution.Rewrite{Old: r.Old, New: r.New, Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0})
 		}
 	}
-	for _, r := range attribution.Counting(all) {
+	for _, r := range attribution.NamedRewrites(all) {
 		out = append(out, session.Rewrite{Old: r.Old, New: r.New, TS: g.now})
 	}
 	return out
 }
 
-// sessions are the sessions with something new, by the time of their start; a parent
+// sessions are the sessions with new turns, calls or titles, by the time of their start; a parent
 // starts before what it spawned.
 func (g *collector) sessions() []session.Session {
 	out := make([]session.Session, len(g.fresh))
@@ -195,7 +195,7 @@ func (g *collector) sessions() []session.Session {
 	return out
 }
 
-// storableFiles leaves out what no ledger would take: a tree made by hand may hold any name.
+// storableFiles are changes as the ledger stores them, without paths that it refuses: a tree made by hand may hold any name.
 func storableFiles(changes []git.Change) []session.File {
 	var out []session.File
 	for _, c := range changes {

@@ -9,7 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// splitPrivate parts entries into what may be sent and what is private; apart tells the latter.
+// splitPrivate splits entries into those that may be sent and private ones, which isPrivate marks.
 func (g *collector) splitPrivate(drafts []session.Entry) (split []session.Entry, isPrivate []bool) {
 	if len(g.Private.Sessions) == 0 {
 		return drafts, make([]bool, len(drafts))
@@ -50,13 +50,13 @@ func (g *collector) privateIDs() map[string]bool {
 	return ids
 }
 
-// has reports whether a session is private by its agent's name for it.
+// has reports whether a session is private, by its agent and the agent's ID of it.
 func (p Private) has(source, native string) bool {
 	return native != "" && slices.Contains(p.Sessions, session.NativeRef{Source: source, NativeID: native})
 }
 
-// Named are the sessions whose transcripts are here, and whose agents call them by a name, or by one that begins so.
-func (c *Capturer) Named(ctx context.Context, name string) (out []session.NativeRef, err error) {
+// SessionsNamed are the sessions with transcripts on this machine whose agent's ID is or begins with name.
+func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []session.NativeRef, err error) {
 	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
 		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); strings.HasPrefix(f.NativeID, name) && !slices.Contains(out, n) {
 			out = append(out, n)

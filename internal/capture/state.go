@@ -27,18 +27,18 @@ type state struct {
 	Tips     map[string]git.OID            // of the ledgers on this machine, by ref
 	Sessions map[string]*ledgerSession     // by sessionKey
 	Recorded map[uint64]bool               // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64           // code commits that others became: new → old, sorted; a squash has several
-	Wrote    []uint64                      // what they say of lines that sessions wrote, sorted; see wroteKey
-	Examined []git.OID                     // commits that were looked at for such lines, with all behind them
+	Rewrites map[uint64][]uint64           // by new commit: the old commits that it was made of, sorted; a squash has several
+	Wrote    []uint64                      // records of lines that sessions wrote, sorted; see wroteKey
+	Examined []git.OID                     // commits that were compared with edits, with all their ancestors
 	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
-	Marks    map[string]session.Tally      // by the ID of their session or memory
+	Marks    map[string]session.Tally      // purges and restores by ID of the session or memory
 	Latest   map[string]string             // session ID or key → path of the last segment that adds to it or links it
 	Files    map[string]stamp              // transcripts that were read to this size and time
-	Others   map[string]bool               // see transcript.Options
-	Known    map[string][]byte             // by the name of an agent; see transcript.Env
+	Others   map[string]bool               // see transcript.Options.OtherRepos
+	Known    map[string][]byte             // by agent: transcript.Env.LocateState
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
 
-	byID map[string]*ledgerSession // see named
+	byID map[string]*ledgerSession // see sessionByID
 }
 
 // ledgerSession is one session as the ledger holds it.
@@ -56,7 +56,7 @@ type ledgerSession struct {
 	HasElsewhere  bool   // a part was left out, because it was made in another repository
 	Bytes         int64  // cursor: how much of the transcript was read
 	EditsKept     int64  // how many bytes of it have their edits in the store; see editStore
-	Said          bool   // see attribution.SessionState
+	NewSinceTie   bool   // see attribution.SessionState
 	Cursor        string // see session.Session
 	Hash          string
 	Title         string
@@ -97,7 +97,7 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
-	if newEdits(dir).areLost() { // transcripts are read for them again
+	if newEdits(dir).areLost() { // read all transcripts again for their edits
 		for _, k := range st.Sessions {
 			k.EditsKept = 0
 		}
@@ -106,7 +106,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
-	// Where the cache can't go on, the stamps of files go, too: what a lost tip had stored may be missing now.
+	// If the cache can't be continued, drop the stamps of files, too: turns that a lost tip held must be stored again.
 	fresh := newState()
 	fresh.Others, fresh.Known = st.Others, st.Known
 	var err error
@@ -121,7 +121,8 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	return nil, fmt.Errorf("capture: %w", err)
 }
 
-// Follow brings the cache to what the ledgers on this machine hold: a hook that finds much in them leaves its capture to another process.
+// Follow updates the cache to the ledgers on this machine. Whoever moved them much (a sync, a fetch, a scrub) calls it, so that the next hook
+// need not (ErrBehind).
 func Follow(ctx context.Context, repo *git.Repo, dir string) error {
 	tips, err := ledger.LocalTips(repo)
 	if err != nil || maps.Equal(readCache(filepath.Join(dir, cacheFile)).Tips, tips) {
@@ -134,7 +135,7 @@ func Follow(ctx context.Context, repo *git.Repo, dir string) error {
 	return st.save(dir)
 }
 
-// isFarBehind reports whether more than most commits are to be read. What can't be read is for follow to tell.
+// isFarBehind reports whether more than most commits are to be read. An error is left to follow.
 func (st *state) isFarBehind(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
 	n := 0
 	for _, err := range repo.Newest(ctx, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
@@ -164,9 +165,9 @@ func Forget(dir string) error {
 // something new belongs before what it holds of a session.
 var errStartOver = errors.New("not a plain continuation")
 
-// follow applies what the ledgers say between the state's tips and others. After an error,
-// as when a tip is gone, the state must be read from the start, in the order in which
-// readers take the segments. What it comes to is the same.
+// follow applies the ledger commits between the state's tips and new tips. After an error,
+// as when a tip is gone, the caller applies all commits to an empty state, in the order in which
+// readers take the segments, with the same result.
 func (st *state) follow(ctx context.Context, repo *git.Repo, tips map[string]git.OID) error {
 	have := slices.Collect(maps.Values(st.Tips))
 	for ref, old := range st.Tips {
@@ -197,11 +198,10 @@ func (st *state) follow(ctx context.Context, repo *git.Repo, tips map[string]git
 	return nil
 }
 
-// apply adds what one commit says. The order matters within a session only, so a commit of
-// another machine that comes late is no matter, unless one of its sessions has gone on. A
-// segment of one's own that can't be read is reported by
-// the commands that read the ledger; what it held is captured again. One that is not there is
-// an error: what it holds must not be stored twice.
+// apply applies one ledger commit. The order matters only within a session, so a commit of
+// another machine may come late, unless one of its sessions has gone on. A segment that can't be
+// parsed is skipped, and its turns are captured again; the commands that read the ledger report
+// it. A segment that is not there is an error, because its turns must not be stored twice.
 func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	var all session.Entry
 	for _, seg := range c.Segments {
@@ -226,7 +226,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	return nil
 }
 
-// applyRest takes in what an entry says beside the content of sessions.
+// applyRest applies all of an entry but its sessions.
 func (st *state) applyRest(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
 		now := shaKey(r.New)
@@ -246,7 +246,7 @@ func (st *state) applyRest(repo *git.Repo, all session.Entry) {
 	}
 }
 
-// insertSorted adds to a sorted list what is not there.
+// insertSorted inserts a value into a sorted list that does not hold it.
 func insertSorted[T cmp.Ordered](sorted []T, v T) []T {
 	if i, found := slices.BinarySearch(sorted, v); !found {
 		return slices.Insert(sorted, i, v)
@@ -254,7 +254,7 @@ func insertSorted[T cmp.Ordered](sorted []T, v T) []T {
 	return sorted
 }
 
-// applyPlanned takes in an entry that is yet to be appended.
+// applyPlanned applies an entry that will be appended.
 func (st *state) applyPlanned(repo *git.Repo, e session.Entry) error {
 	for _, s := range e.Sessions {
 		if err := st.applySession(repo, s, ""); err != nil {
@@ -265,7 +265,7 @@ func (st *state) applyPlanned(repo *git.Repo, e session.Entry) error {
 	return nil
 }
 
-// clone is a state to plan with. What plan does not touch they share.
+// clone is a copy of the state for planning; maps that planning does not change are shared.
 func (st *state) clone() *state {
 	out := *st
 	out.Sessions, out.byID = make(map[string]*ledgerSession, len(st.Sessions)), nil
@@ -278,8 +278,8 @@ func (st *state) clone() *state {
 	return &out
 }
 
-// noteLatest notes the sessions that a segment adds to or links. Those that are not known yet
-// count, too: what a link says of them depends on whether it comes before them.
+// noteLatest notes in Latest the sessions that a segment adds to or links, and returns errStartOver if the segment comes before a known one. A link
+// to a session that is not known yet counts, too, because its effect depends on whether it comes before the session.
 func (st *state) noteLatest(e session.Entry, seg ledger.Segment) error {
 	var ids []string
 	for _, s := range e.Sessions {
@@ -342,7 +342,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.noteScrubbed(t)
 		k.HasElsewhere = k.HasElsewhere || t.Content == session.Elsewhere
 	}
-	k.Said = k.Said || len(s.Turns) > 0
+	k.NewSinceTie = k.NewSinceTie || len(s.Turns) > 0
 	if s.Cursor != "" {
 		k.Cursor = s.Cursor
 	}
@@ -362,11 +362,11 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 	return nil
 }
 
-// noteScrubbed notes a turn that was scrubbed, and the next one that was not.
+// noteScrubbed updates ScrubbedSpans with a turn.
 func (k *ledgerSession) noteScrubbed(t session.Turn) {
 	n := len(k.ScrubbedSpans)
 	switch scrubbed, open := t.Content == session.Scrubbed, n%2 == 1; {
-	case scrubbed && !open && t.Index == 0: // what was called before the first turn went with it
+	case scrubbed && !open && t.Index == 0: // calls before the first turn were scrubbed with it
 		k.ScrubbedSpans = append(k.ScrubbedSpans, time.Time{})
 	case scrubbed && !open:
 		k.ScrubbedSpans = append(k.ScrubbedSpans, t.TS)
@@ -375,7 +375,7 @@ func (k *ledgerSession) noteScrubbed(t session.Turn) {
 	}
 }
 
-// wasScrubbedAt reports whether what the session did at a time was scrubbed.
+// wasScrubbedAt reports whether the turns of the session at a time were scrubbed.
 func (k *ledgerSession) wasScrubbedAt(at time.Time) bool {
 	for pair := range slices.Chunk(k.ScrubbedSpans, 2) {
 		if !at.Before(pair[0]) && (len(pair) == 1 || at.Before(pair[1])) {
@@ -385,8 +385,8 @@ func (k *ledgerSession) wasScrubbedAt(at time.Time) bool {
 	return false
 }
 
-// editTime is when a tool call was made, as far as turns tell: not before the last turn
-// ahead of it.
+// editTime is the earliest time at which a tool call may have been made: that of the turn
+// before it.
 func editTime(s session.Session, c session.ToolCall) time.Time {
 	if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
 		return s.Turns[i].TS
@@ -394,8 +394,8 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// clearPending notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
-// they edited after the code commit was made.
+// clearPending notes that sessions are tied to the code commit of a checkpoint: it removes the commit's files from their Pending, unless a session
+// edited them after the commit was made.
 func (st *state) clearPending(e session.Entry, made time.Time) {
 	held := map[string]bool{}
 	for _, f := range e.Checkpoint.Files {
@@ -410,7 +410,7 @@ func (st *state) clearPending(e session.Entry, made time.Time) {
 	}
 	for id := range linked {
 		if k := st.sessionByID(id); k != nil {
-			k.Said = false
+			k.NewSinceTie = false
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.Before(made, edited) })
 		}
 	}
@@ -431,8 +431,8 @@ func (k *ledgerSession) readStored(repo *git.Repo) (session.Session, error) {
 	return whole, nil
 }
 
-// sessionsStartingAt is the sessions that share their beginning with a turn of that time: a session
-// and its forks.
+// sessionsStartingAt are the sessions whose first turn has this time: a session and its
+// forks.
 func (st *state) sessionsStartingAt(first time.Time) []*ledgerSession {
 	var out []*ledgerSession
 	for _, k := range st.Sessions {
@@ -444,7 +444,7 @@ func (st *state) sessionsStartingAt(first time.Time) []*ledgerSession {
 	return out
 }
 
-// unchanged reports whether a transcript is as it was when it was last read.
+// unchanged reports whether a transcript has the size and time that it had when it was last read.
 func (st *state) unchanged(path string, size int64, mod time.Time) bool {
 	s, ok := st.Files[path]
 	return ok && s.Size == size && s.ModTime == mod.UnixNano()

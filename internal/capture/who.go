@@ -10,10 +10,10 @@ import (
 // maxAgent bounds the name of an agent, in bytes.
 const maxAgent = 128
 
-// Coding agents set these in the shells in which they run commands, so that a hook can tell in whose it runs (seen in
-// November 2026).
+// Variables that coding agents set in the shells in which they run commands, so that a hook can tell in whose shell it runs (seen
+// in November 2026).
 
-// copilotShell is Copilot's.
+// copilotShell is the variable of Copilot CLI.
 const copilotShell = "COPILOT_AGENT_SESSION_ID"
 
 // shellSessions are the native IDs of the sessions in whose shells git runs.
@@ -48,8 +48,8 @@ func InAgent(getenv func(string) string) bool {
 	return agentHere(getenv) != "" || len(shellSessions(getenv)) > 0
 }
 
-// checkpointActor is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
-// whose shell this is, or else the first of the sessions.
+// checkpointActor is who made the checkpoint: an agent if all its sessions are automated runs. The agent is the one in whose
+// shell git runs, or else that of the first session.
 func (g *collector) checkpointActor() (actor, agent string) {
 	actor = session.ActorHuman
 	if g.CI || len(g.fresh) > 0 {

@@ -21,14 +21,14 @@ import (
 // squash merge on a server is tied in the author's clone, and the team gets that with the ledger. Binary files and files above 1 MB
 // are not compared. attribution.Match says how lines are compared.
 
-// Bounds of what is looked at in a commit; beyond them its lines are nobody's for certain.
+// Bounds of what is compared in a commit; beyond them no line is known to be a session's.
 const (
 	maxChanges = 2000   // files
 	maxAdded   = 20_000 // lines of a file
 )
 
-// wroteIn says what a commit changed, and which of its lines the sessions wrote that were at work here. Of a commit whose objects are
-// not here (a partial clone), or damaged, nothing is told: it must not keep a session from being captured.
+// wroteIn is what a commit changed, and which of its lines sessions wrote. Both are empty if objects of the commit are
+// not here (a partial clone) or damaged: that must not keep a session from being captured.
 func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
 	changes, err := g.Repo.Changes(c.OID)
 	if err != nil || len(changes) > maxChanges {
@@ -56,7 +56,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 	return changes, out
 }
 
-// addedLines is what a commit brought into a file: of a merge what none of its parents has.
+// addedLines are the lines that a commit added to a file; for a merge, those that no parent has.
 func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, error) {
 	out, err := history.CompareBlobs(g.Repo, ch.Before, ch.OID)
 	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
@@ -79,13 +79,13 @@ func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, erro
 	return out, err
 }
 
-// editsBefore are the edits that were made before a commit, each once: those that a fork copied are its origin's, and those that were scrubbed
-// nobody's. A record of these would bring back the path.
+// editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the origin. Scrubbed edits are left
+// out, because a record of them would bring back the path.
 func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}
 	for _, e := range all {
-		if !e.At.Before(end) || e.At.IsZero() { // nobody knows when: no record can say it
+		if !e.At.Before(end) || e.At.IsZero() { // an edit without a time can't be recorded
 			continue
 		}
 		key := editKey(e)
@@ -103,7 +103,7 @@ func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []att
 	return out
 }
 
-// isScrubbed reports whether an edit is of what its session, or one that this is a fork of, said before it was scrubbed.
+// isScrubbed reports whether an edit was made in scrubbed turns of its session, or of a session of which that is a fork.
 func (g *collector) isScrubbed(e attribution.Edit) bool {
 	id := e.Session
 	for range maxNames {
@@ -117,7 +117,7 @@ func (g *collector) isScrubbed(e attribution.Edit) bool {
 	return false
 }
 
-// editKey is what an edit did, and when.
+// editKey identifies an edit by its time and its lines.
 func editKey(e attribution.Edit) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(e.At.UnixMilli()))
 	for _, l := range e.Lines {
@@ -136,7 +136,7 @@ func (g *collector) isForkOf(id, origin string) bool {
 	return id == origin
 }
 
-// originOf is the session of which one is a fork; "" where it is none.
+// originOf is the ID of the session of which another one is a fork; "" if that is no fork.
 func (g *collector) originOf(id string) string {
 	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == id }); i >= 0 && g.fresh[i].ForkedFrom != "" {
 		return g.fresh[i].ForkedFrom
@@ -154,7 +154,7 @@ func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attrib
 	}
 	for _, w := range attribution.Match(f, edits) {
 		for i := range w.Lines {
-			w.Lines[i]++ // as people count
+			w.Lines[i]++ // from 1 on
 		}
 		out = append(out, session.Wrote{
 			GitSHA: string(c.OID), Blob: string(ch.OID), Session: w.Session, Path: ch.Path,
@@ -164,7 +164,7 @@ func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attrib
 	return out
 }
 
-// unrecorded leaves out what the ledgers say already.
+// unrecorded leaves out what the ledgers record already.
 func (st *state) unrecorded(all []session.Wrote) []session.Wrote {
 	return slices.DeleteFunc(all, func(w session.Wrote) bool {
 		_, said := slices.BinarySearch(st.Wrote, wroteKey(w))
@@ -172,46 +172,46 @@ func (st *state) unrecorded(all []session.Wrote) []session.Wrote {
 	})
 }
 
-// wroteKey is a record as a number.
+// wroteKey is a hash of a record.
 func wroteKey(w session.Wrote) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s %s %s %d", w.GitSHA, w.Session, w.Path, w.Lines, w.Gone)
 	return h.Sum64()
 }
 
-// scope says how far commits are looked at.
-type scope struct {
-	everywhere bool // at those of all refs; else at HEAD's
-	again      bool // also at those that were looked at before
-	most       int  // at how many, the newest; 0: all
+// comparedRange says which commits are compared with edits.
+type comparedRange struct {
+	allRefs         bool // commits of all refs; else those of HEAD
+	includeExamined bool // also commits that were compared before
+	limit           int  // how many, the newest; 0: all
 }
 
-// commitsToCompare are the commits that were not looked at yet, and those in which an edit may be that was not known when they
-// were; the newest first. Older ones than the first session hold nothing of any.
-func (g *collector) commitsToCompare(ctx context.Context, l scope) ([]git.Commit, error) {
+// commitsToCompare are the commits that were not compared yet, and those that were compared before some edit was known that they may hold; the
+// newest first. Commits older than the first session are left out.
+func (g *collector) commitsToCompare(ctx context.Context, l comparedRange) ([]git.Commit, error) {
 	head, err := g.Repo.Head()
 	tips := []git.OID{head.OID}
-	if l.everywhere {
+	if l.allRefs {
 		tips, err = history.Tips(g.Repo)
 	}
 	if err != nil || len(tips) == 0 || tips[0] == "" {
 		return nil, err
 	}
 	hide := g.st.Examined
-	if l.again {
+	if l.includeExamined {
 		hide = nil
 	}
-	out, all, err := g.commitsSince(ctx, tips, hide, g.earliestStart(), l.most)
+	out, all, err := g.commitsSince(ctx, tips, hide, g.earliestStart(), l.limit)
 	if err != nil {
 		return nil, err
 	}
-	if all || l.everywhere {
-		g.examined = examinedTips(g.st.Examined, tips, out, l.everywhere)
+	if all || l.allRefs {
+		g.examined = examinedTips(g.st.Examined, tips, out, l.allRefs)
 	}
-	if !l.again && !g.newEditsSince.IsZero() {
-		most := lookedAt
-		if l.everywhere {
-			most = l.most
+	if !l.includeExamined && !g.newEditsSince.IsZero() {
+		most := commitsAtHook
+		if l.allRefs {
+			most = l.limit
 		} else {
 			tips = g.Repo.Heads()
 		}
@@ -228,7 +228,7 @@ func (g *collector) commitsToCompare(ctx context.Context, l scope) ([]git.Commit
 	return out, nil
 }
 
-// examinedTips are tips behind which everything was examined, once that holds of more. What is older than the first session is left out.
+// examinedTips are the tips whose whole history is compared when commits are, too. What is older than the first session does not count.
 func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
 	behind, here := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, c := range commits {
@@ -246,7 +246,7 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool)
 	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
 }
 
-// commitsSince are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
+// commitsSince are the commits reachable from tips and not from hide, made at a time or later; all reports whether there are no more than most.
 func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
 	for c, err := range g.Repo.Newest(ctx, tips, hide) {
 		switch {
@@ -264,7 +264,7 @@ func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from
 	return out, true, ctx.Err()
 }
 
-// earliestStart is when the first of all sessions did.
+// earliestStart is the time of the first turn of all sessions.
 func (g *collector) earliestStart() time.Time {
 	first := g.now
 	for _, k := range g.st.Sessions {

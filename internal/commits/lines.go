@@ -40,9 +40,9 @@ func (s *squash) matchLines() error {
 
 // lineMatch counts the lines that a part added, and those of them that the commit in question brought.
 func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSet) (a attribution.LineMatch, err error) {
-	a.All = len(k.Paths) == len(s.keys)
+	a.Everything = len(k.Paths) == len(s.keys)
 	for i, p := range k.Paths {
-		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.Same, p) {
+		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.SameFiles, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
 		if err := s.readBrought(p, brought); err != nil {
@@ -52,7 +52,7 @@ func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSe
 		if err != nil {
 			return attribution.LineMatch{}, err
 		}
-		a.Brought += len(brought[p])
+		a.AddedByCommit += len(brought[p])
 		for l := range own {
 			a.Added++
 			if brought[p][l] {

@@ -51,7 +51,7 @@ const emptyBlob db.Key = -0x19621d644d2e29bd
 
 // candidate is a code commit of a ledger that may be part of the commit in question.
 type candidate struct {
-	attribution.Part
+	attribution.Candidate
 	db.CodeCommit
 	here []git.Commit // itself and what it became by amends and rebases, as far as it is here
 
@@ -60,21 +60,21 @@ type candidate struct {
 
 // partOf is what is known of a code commit before its objects are looked for.
 func (s *squash) partOf(c db.CodeCommit) *candidate {
-	k := &candidate{CodeCommit: c, Part: attribution.Part{
+	k := &candidate{CodeCommit: c, Candidate: attribution.Candidate{
 		Email: c.Email, Branch: c.Branch, When: c.TS.Truncate(time.Second), Files: c.Files, Shared: len(c.Paths), SamePatch: c.SamePatch,
 	}}
 	for i, p := range c.Paths {
 		if b := c.Blobs[i]; b == s.keys[p] && b != 0 && b != emptyBlob {
-			k.Same = append(k.Same, p)
+			k.SameFiles = append(k.SameFiles, p)
 		}
 	}
 	return k
 }
 
 // parts are those of some commits.
-func parts(all []*candidate) (out []*attribution.Part) {
+func parts(all []*candidate) (out []*attribution.Candidate) {
 	for _, k := range all {
-		out = append(out, &k.Part)
+		out = append(out, &k.Candidate)
 	}
 	return out
 }
@@ -117,7 +117,7 @@ func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out 
 	for _, k := range s.candidates {
 		if k.Matched || k.sameChange {
 			out = append(out, k.SHA)
-			copied = copied || k.Part.SamePatch || k.sameChange
+			copied = copied || k.Candidate.SamePatch || k.sameChange
 		}
 	}
 	slices.Sort(out)
@@ -154,7 +154,7 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	for i, c := range commits {
 		k := s.partOf(c)
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo || s.rev.ChangeID != "" // a change may be rewritten late
-		if c.SamePatch || len(k.Same) > 0 || i < maxMet && recent {
+		if c.SamePatch || len(k.SameFiles) > 0 || i < maxMet && recent {
 			s.candidates = append(s.candidates, k)
 		} else {
 			s.others = append(s.others, k)
@@ -265,7 +265,7 @@ func (s *squash) sameContent() error {
 	if err := s.readPast(); err != nil {
 		return err
 	}
-	attribution.KeepDistinctive(parts(s.candidates), func(p *attribution.Part, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
+	attribution.KeepDistinctive(parts(s.candidates), func(p *attribution.Candidate, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
 	if err := s.matchLines(); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (s *squash) readPast() error {
 	var err error
 	s.past, err = history.Past(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
 	for _, k := range slices.Concat(s.candidates, s.others) {
-		k.Arrived = s.arrived(k)
+		k.AlreadyIn = s.arrived(k)
 	}
 	return err
 }
@@ -327,12 +327,12 @@ func (s *squash) arrived(k *candidate) bool {
 }
 
 // ancestry tells which parts are ancestors of others, as far as both are here.
-func (s *squash) ancestry() func(from, to *attribution.Part) (bool, error) {
-	here := map[*attribution.Part][]git.Commit{}
+func (s *squash) ancestry() func(from, to *attribution.Candidate) (bool, error) {
+	here := map[*attribution.Candidate][]git.Commit{}
 	for _, k := range s.candidates {
-		here[&k.Part] = k.here
+		here[&k.Candidate] = k.here
 	}
-	return func(from, to *attribution.Part) (bool, error) {
+	return func(from, to *attribution.Candidate) (bool, error) {
 		for _, c := range here[from] {
 			for _, e := range here[to] {
 				if ok, err := s.repo.IsAncestor(c.OID, e.OID); ok || err != nil {

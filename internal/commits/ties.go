@@ -54,7 +54,7 @@ func tiedTo(a attribution.Revision, ids []string, ties map[string][]attribution.
 	for _, id := range ids {
 		s := TiedSession{ID: id, Kind: attribution.Alleged}
 		for _, t := range ties[id] {
-			kind, ok := a.Kind(t)
+			kind, ok := a.TieKind(t)
 			if !ok {
 				continue
 			}

@@ -27,7 +27,7 @@ func Resume(ctx context.Context, w *workspace.Workspace, a workspace.Author) (si
 	if !ok {
 		return since, false, nil
 	}
-	unsure, err := w.Previewer(a).Timeless(ctx, p.From)
+	unsure, err := w.Previewer(a).TimelessSince(ctx, p.From)
 	if err != nil {
 		return since, true, err
 	}

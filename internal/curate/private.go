@@ -72,8 +72,8 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	return of.move(ctx, w, private, a.Ledger)
 }
 
-// Holding is an author whose ledger is the private one, where that alone holds what targets mean.
-func Holding(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target) workspace.Author {
+// WithHoldingLedger is the author with the private ledger in place of the usual one if only the private ledger holds the targets.
+func WithHoldingLedger(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target) workspace.Author {
 	private, err := w.PrivateLedger(a)
 	if err != nil || private == nil {
 		return a
@@ -177,7 +177,7 @@ func (m moving) move(ctx context.Context, w *workspace.Workspace, from, to *ledg
 
 // uncaptured is the one session whose transcript is here, and whose agent calls it by a name.
 func uncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author, name string) (session.NativeRef, error) {
-	found, err := w.Previewer(a).Named(ctx, name)
+	found, err := w.Previewer(a).SessionsNamed(ctx, name)
 	switch {
 	case err != nil:
 		return session.NativeRef{}, err

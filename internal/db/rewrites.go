@@ -29,7 +29,7 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
 func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email), writeRows(ctx, t, "INSERT INTO lineage", rewrites,
-		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New, &r.Root, &r.Last) }))
+		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
 }
 
 // maxRewrites is how many rewrites are read for one question. Small families come first: nobody's large one

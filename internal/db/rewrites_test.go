@@ -17,7 +17,7 @@ func TestRewrites(t *testing.T) {
 	}
 	sha := func(digit string) string { return strings.Repeat(digit, 40) }
 	rewrite := func(email, old, now, root, last string) attribution.Rewrite {
-		return attribution.Rewrite{Email: email, Old: sha(old), New: sha(now), Root: sha(root), Last: sha(last)}
+		return attribution.Rewrite{Email: email, Old: sha(old), New: sha(now), Root: sha(root), Latest: sha(last)}
 	}
 	hers := []attribution.Rewrite{rewrite("a@x", "1", "2", "1", "3"), rewrite("a@x", "2", "3", "1", "3"), rewrite("a@x", "7", "8", "7", "8")}
 	his := []attribution.Rewrite{rewrite("b@x", "2", "9", "2", "9")}
@@ -33,7 +33,7 @@ func TestRewrites(t *testing.T) {
 	}
 	told := func(all ...attribution.Rewrite) (out []attribution.Rewrite) {
 		for _, r := range all {
-			r.Root, r.Last = "", ""
+			r.Root, r.Latest = "", ""
 			out = append(out, r)
 		}
 		return out

@@ -137,7 +137,7 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 		return err
 	}
 	if !c.Late {
-		capturer.Budget, capturer.Ahead = most, ahead
+		capturer.Budget, capturer.MaxBehind = most, ahead
 	}
 	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.rewrites(input)) }
 	if via == "" {

@@ -36,8 +36,8 @@ type batchWork struct {
 
 func (w batchWork) Edited(id string) map[string]bool { return w.pending[id] }
 
-// Says reads what the tables hold of a session's calls where what is new does not say it already.
-func (w batchWork) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {
+// AskMentions reads what the tables hold of a session's calls where what is new does not say it already.
+func (w batchWork) AskMentions(id string, what func(*attribution.Mentions) bool) (bool, error) {
 	n := w.namedBy(id)
 	if w.loaded[id] || what(n) {
 		return what(n), nil

@@ -20,14 +20,14 @@ func markTies(ctx context.Context, index *db.DB, hits []Found, asked attribution
 	for i, h := range hits {
 		first := map[string]session.TieKind{}
 		for _, t := range ties[h.ID] { // the latest first
-			kind, ok := asked.Kind(t)
+			kind, ok := asked.TieKind(t)
 			if !ok {
 				continue
 			}
 			if first[t.SHA] != session.TieWrote {
 				first[t.SHA] = kind
 			}
-			if asked.Is(t) {
+			if asked.IsDirect(t) {
 				hits[i].lines = max(hits[i].lines, t.Lines)
 			}
 			if h.Turn == db.First && t.Turn >= 0 {

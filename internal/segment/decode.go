@@ -28,7 +28,7 @@ func DecodeSession(data []byte, id string) ([]session.Session, error) {
 	return slices.DeleteFunc(e.Sessions, func(s session.Session) bool { return s.ID != id }), err
 }
 
-// decode reads one segment; where only is not empty, of turns and tool calls those of that session, and else its sessions.
+// decode reads one segment. If only is the ID of a session, it reads all session records, turns and tool calls of that session alone, and nothing else.
 func decode(data []byte, only string) (session.Entry, error) {
 	if len(data) > MaxRead {
 		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)

@@ -35,8 +35,8 @@ type Screen struct {
 	given Given
 }
 
-// narrow is the width where nothing tells one: git's (pager.c, term_columns).
-const narrow = 80
+// defaultWidth is the width if neither COLUMNS nor the terminal says one: git's (pager.c, term_columns).
+const defaultWidth = 80
 
 // Shown reports whether a person reads stdout: it is a terminal, or the pipe to a pager that git started for us.
 func (g Given) Shown() bool { return g.terminal() || g.paged() }
@@ -83,7 +83,7 @@ func (g Given) width() int {
 			return int(size.Col)
 		}
 	}
-	return narrow
+	return defaultWidth
 }
 
 // color follows git's want_color; NO_COLOR (no-color.org) counts where nothing is said but "auto".
@@ -110,14 +110,14 @@ func (g Given) utf8() bool {
 
 // pager is the command to print through, in git's order; "" for none.
 func (g Given) pager() string {
-	said := g.value("pager.rekal")
-	on, plain := boolean(said)
-	if said != "" && plain && !on {
+	configured := g.value("pager.rekal")
+	on, isBool := boolean(configured)
+	if configured != "" && isBool && !on {
 		return ""
 	}
 	pager, ok := g.lookup("GIT_PAGER")
-	if !ok && said != "" && !plain {
-		pager, ok = said, true
+	if !ok && configured != "" && !isBool {
+		pager, ok = configured, true
 	}
 	if values := g.Config["core.pager"]; !ok && len(values) > 0 {
 		pager, ok = values[len(values)-1], true
@@ -128,14 +128,14 @@ func (g Given) pager() string {
 	if !ok {
 		pager = "less"
 	}
-	if pager == "cat" || !found(pager) {
+	if pager == "cat" || !isInstalled(pager) {
 		return ""
 	}
 	return pager
 }
 
-// found reports whether a pager is there, as far as that can be told: a shell finds one with arguments.
-func found(pager string) bool {
+// isInstalled reports whether a pager is there, as far as that can be told: a shell finds one with arguments.
+func isInstalled(pager string) bool {
 	if strings.ContainsAny(pager, " \t\n|&;<>()$`\\\"'*?[#~=%") { // git's run-command.c
 		return true
 	}

@@ -38,8 +38,8 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 	}.locate(ctx, env, filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
 }
 
-// Running is the file of a running session: hooks name no file, only the session's ID. "" for no file's name.
-func (Copilot) Running(env Env, id string) string {
+// RunningFile is the path of the file of a running session, of which hooks only know the ID; "" if the ID is no name of a file.
+func (Copilot) RunningFile(env Env, id string) string {
 	home := env.homeFolder("COPILOT_HOME", ".copilot")
 	if home == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 		return ""
@@ -50,9 +50,9 @@ func (Copilot) Running(env Env, id string) string {
 // tailed is how much of the end of a running session's file is looked at for a call that is open, in bytes.
 const tailed = 256 << 10
 
-// Runs reports whether the file of a running session holds a call that has not ended: in whose shell git runs, has one. Copilot writes what happened in
-// batches, so that the call may not be there yet, nor what came before it.
-func (Copilot) Runs(path string) bool {
+// HasOpenCall reports whether the file of a running session holds a tool call without a result. The session in whose shell git runs has one, but Copilot writes
+// in batches, so the call and what came before it may not be in the file yet.
+func (Copilot) HasOpenCall(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -11,20 +11,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// geminiDecoder is one call of Decode. A message is written again under its ID when its calls are known, and a list of
-// messages ($set) may replace all: when a session is resumed, with the thoughts among the texts and the time of the
-// resume, and when it is compressed, with a summary as if a person had said it. What was said stays said: a list counts
-// only where no message stood before it, and of a message only its first text.
+// geminiDecoder is one call of Decode. The file repeats messages: one is written again under its ID when its calls are known, and a list of
+// messages ($set) replaces all when a session is resumed (with thoughts among the texts, and the time of the
+// resume) or compressed (with a summary as if a person had typed it). Only the first text of a message counts, and a list
+// only if no message stands before it.
 type geminiDecoder struct {
 	decoder
-	heard map[string]bool // IDs of messages
-	calls map[string]bool // IDs of calls
-	began bool            // a message stood by itself
+	seenMessages map[string]bool // IDs of messages
+	seenCalls    map[string]bool // IDs of calls
+	hasMessage   bool            // a message stood outside of a list
 }
 
 // Decode reads the records of one session.
 func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := geminiDecoder{decoder: newFileDecoder(g.Name(), opt), heard: map[string]bool{}, calls: map[string]bool{}}
+	d := geminiDecoder{decoder: newFileDecoder(g.Name(), opt), seenMessages: map[string]bool{}, seenCalls: map[string]bool{}}
 	return d.readObjects(ctx, r, d.record)
 }
 
@@ -33,12 +33,12 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 	switch {
 	case set.Exists():
 		d.about(set)
-		if list := set.Get("messages"); list.IsArray() && !d.began {
+		if list := set.Get("messages"); list.IsArray() && !d.hasMessage {
 			list.ForEach(func(_, m gjson.Result) bool { d.message(m); return true })
 		}
 	case rec.Get("$rewindTo").Exists():
 	case rec.Get("id").Exists():
-		d.began = true
+		d.hasMessage = true
 		d.message(rec)
 	case rec.Get("sessionId").Exists():
 		d.about(rec)
@@ -47,7 +47,7 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 	}
 }
 
-// about takes what is said of the session as a whole.
+// about takes in what a record says about the whole session: its title, and whether it is a subagent's.
 func (d *geminiDecoder) about(rec gjson.Result) {
 	d.part.titleWhole(TitleAgent, stringOf([]byte(rec.Get("summary").Raw)))
 	if rec.Get("kind").Str == "subagent" {
@@ -58,12 +58,12 @@ func (d *geminiDecoder) about(rec gjson.Result) {
 func (d *geminiDecoder) message(m gjson.Result) {
 	d.setTime(parseTime([]byte(m.Get("timestamp").Raw)))
 	id := truncate(m.Get("id").String(), maxName)
-	again := d.heard[id]
-	d.heard[strings.Clone(id)] = true
+	again := d.seenMessages[id]
+	d.seenMessages[strings.Clone(id)] = true
 	d.model = m.Get("model").Str
 	switch kind := m.Get("type").Str; kind {
 	case "user":
-		if !again && !d.part.sub { // a subagent is told what to do in the middle of what it is to know
+		if !again && !d.part.sub { // the prompt of a subagent stands among context that no person typed
 			d.addPrompt(d.part, geminiPrompt(m))
 		}
 	case "gemini":
@@ -137,13 +137,13 @@ var geminiTools = toolForms{
 // tool takes a call, with its result.
 func (d *geminiDecoder) tool(c gjson.Result) {
 	id := truncate(c.Get("id").String(), maxName)
-	if d.calls[id] {
+	if d.seenCalls[id] {
 		return
 	}
 	if id == "" {
 		id = "#" + strconv.Itoa(len(d.part.ToolCalls))
 	}
-	d.calls[strings.Clone(id)] = true
+	d.seenCalls[strings.Clone(id)] = true
 	d.addCall(d.part, geminiTools.parse(id, c.Get("name").Str, c.Get("args")))
 	now := d.ts
 	d.setTime(parseTime([]byte(c.Get("timestamp").Raw)))

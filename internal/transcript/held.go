@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Held are the transcripts that an agent still holds on this machine, by the ID that it gave their sessions; without those of subagents,
-// which no agent goes on with.
-func Held(ctx context.Context, source string, env Env) (map[string]File, error) {
+// FilesOnDisk are the transcripts that an agent still has on this machine, by the ID that it gave their sessions; without those of subagents,
+// which no agent can resume.
+func FilesOnDisk(ctx context.Context, source string, env Env) (map[string]File, error) {
 	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name() == source })
 	if i < 0 {
 		return nil, nil
@@ -26,7 +26,7 @@ func Held(ctx context.Context, source string, env Env) (map[string]File, error) 
 	return out, err
 }
 
-// Folder is where the agent of a transcript worked when the session began; "" where the transcript does not say so.
+// Folder is the folder in which the session of a transcript began; "" if the transcript does not say.
 func Folder(ctx context.Context, source string, f File, roots []string) (string, error) {
 	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name() == source })
 	if i < 0 {

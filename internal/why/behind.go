@@ -128,13 +128,13 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 // these commits, every line is that session's. Else a line belongs to the session of the commit in which it stood first.
 func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rest := b.owned.OfOrAll(rows, s.Path)
+	rest := b.owned.OwnersOrFallback(rows, s.Path)
 	before := b.DirectPredecessors(sha, b.Maker(sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
 	if len(b.rows[sha]) > 0 {
-		rest = b.owned.OfOrAll(b.rows[sha], s.Path)
+		rest = b.owned.OwnersOrFallback(b.rows[sha], s.Path)
 	}
 	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.claimsOfPart(depth))
 	return t.claims(rest), err
@@ -171,10 +171,10 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	}
 	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.claimsOfPart(0))
 	if err != nil || copied || !t.complete {
-		return t.guesses(b.owned.OfOrAll(rows, s.Path)), err
+		return t.guesses(b.owned.OwnersOrFallback(rows, s.Path)), err
 	}
 	rows, err = b.ties(ctx, gone)
-	return t.guesses(b.owned.Of(rows, s.Path)), err
+	return t.guesses(b.owned.OwnersOf(rows, s.Path)), err
 }
 
 // madeOf is what commits.MadeOf found.

@@ -65,7 +65,7 @@ func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: sessionSearchBudget})
+	files, err := transcript.FilesOnDisk(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: sessionSearchBudget})
 	out := map[string]LocalSession{}
 	for id, f := range files {
 		out[id] = LocalSession{w, source, f}

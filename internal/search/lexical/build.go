@@ -38,7 +38,7 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	unit := uint32(b.Base + b.Units())
 	words, stems := 0, 0
 	for _, t := range tokens {
-		l := b.list(t)
+		l := b.postingsOf(t)
 		if l.tf == 0 || l.unit != unit {
 			l.close()
 			l.unit, l.lastPosition, l.inTitle = unit, 0, kind == Title
@@ -57,7 +57,7 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	b.add(session, turn, kind, words, stems)
 }
 
-func (b *Builder) list(t analysis.Token) *postingsBuilder {
+func (b *Builder) postingsOf(t analysis.Token) *postingsBuilder {
 	if more := t.ID + 1 - len(b.builders); more > 0 {
 		b.builders = append(b.builders, make([]*postingsBuilder, more)...)
 	}
@@ -70,7 +70,7 @@ func (b *Builder) list(t analysis.Token) *postingsBuilder {
 	return l
 }
 
-// Terms is how many different ones there are.
+// Terms is how many different terms there are.
 func (b *Builder) Terms() int { return b.terms }
 
 // SessionsWithTurns lists the sessions that turns were added to, by number.
