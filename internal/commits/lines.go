@@ -25,7 +25,7 @@ func (s *squash) matchLines() error {
 		if k.Matched || !k.Here || !k.MostlyTaken() || read == maxRead {
 			continue
 		}
-		c := k.here[len(k.here)-1]
+		c := k.present[len(k.present)-1]
 		if len(c.Parents) > 1 {
 			continue
 		}

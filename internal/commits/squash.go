@@ -13,11 +13,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no hook. What it was made of is told from
-// the code commits of all ledgers, with their patch-ids and the blobs that they left in their files (code_commits and code_files in the
-// index), and from the objects that are here. Nothing of this is stored. A session that only this finds is inferred.
+// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no hook. What it was made of is found among
+// the code commits of all ledgers, by their patch-ids and the blobs that they left in their files (code_commits and code_files in the
+// index), and by the objects that are here. Nothing of this is stored. A session that only this finds is inferred.
 //
-// Asked are commits of ledgers that share a file with the commit, are not reachable from its parent, do not contain it, and are not later:
+// Candidates are code commits of ledgers that share a file with the commit, are not reachable from its parent, do not contain it, and are not later:
 //
 //  1. The same patch-id: the commit is a copy of these and of nothing else. Otherwise:
 //  2. The same blob in a file. It did not stand there before (a revert brings back what did), stands in no other branch of the ledgers
@@ -31,19 +31,19 @@ import (
 //
 // By 2 to 4, three quarters of a commit's files must be in the commit in question, unless 4 goes by ancestry or by a blob as in 2.
 
-// Bounds of the search. It is work of a reader who waits.
+// Bounds of the search, because a reader waits for it.
 const (
-	maxChanges = 2000 // files of a commit; a larger one is an import, not a merge
-	maxKnown   = 300  // code commits that share a file with it
-	maxMet     = 100  // of them, those that may share no more than that
-	maxRead    = 50   // of them, those whose lines are compared
-	maxBecame  = 50   // commits that one of them became, one after another
-	maxPaths   = 64   // files whose past is looked at
-	maxSteps   = 20_000
-	maxLines   = 1 << 20 // bytes of a file whose lines are compared
+	maxChanges     = 2000 // files of a commit; a larger one is an import, not a merge
+	maxKnown       = 300  // candidates
+	maxByFileNames = 100  // of them, those that share only the name of a file, not its content
+	maxRead        = 50   // of them, those whose lines are compared
+	maxBecame      = 50   // commits that one of them became, one after another
+	maxPaths       = 64   // files whose history is read
+	maxSteps       = 20_000
+	maxLines       = 1 << 20 // bytes of a file whose lines are compared
 
 	clockSkew = time.Minute         // between the machine of a commit and the server
-	longAgo   = 90 * 24 * time.Hour // before which a branch is not looked for by its files alone
+	longAgo   = 90 * 24 * time.Hour // older commits are no candidates by the name of a file alone
 )
 
 // emptyBlob is the key of what every empty file is, e69de29bb2d1d643….
@@ -53,13 +53,13 @@ const emptyBlob db.Key = -0x19621d644d2e29bd
 type candidate struct {
 	attribution.Candidate
 	db.CodeCommit
-	here []git.Commit // itself and what it became by amends and rebases, as far as it is here
+	present []git.Commit // itself and what it became by amends and rebases, as far as it is here
 
 	sameChange bool
 }
 
-// partOf is what is known of a code commit before its objects are looked for.
-func (s *squash) partOf(c db.CodeCommit) *candidate {
+// newCandidate is a candidate before its objects are looked for.
+func (s *squash) newCandidate(c db.CodeCommit) *candidate {
 	k := &candidate{CodeCommit: c, Candidate: attribution.Candidate{
 		Email: c.Email, Branch: c.Branch, When: c.TS.Truncate(time.Second), Files: c.Files, Shared: len(c.Paths), SamePatch: c.SamePatch,
 	}}
@@ -71,8 +71,8 @@ func (s *squash) partOf(c db.CodeCommit) *candidate {
 	return k
 }
 
-// parts are those of some commits.
-func parts(all []*candidate) (out []*attribution.Candidate) {
+// unwrapped are candidates as package attribution takes them.
+func unwrapped(all []*candidate) (out []*attribution.Candidate) {
 	for _, k := range all {
 		out = append(out, &k.Candidate)
 	}
@@ -83,19 +83,19 @@ func parts(all []*candidate) (out []*attribution.Candidate) {
 type squash struct {
 	repo       *git.Repo
 	rev        git.Commit
-	blobs      map[string]git.OID // file → what the commit left there
+	blobs      map[string]git.OID // by path: the blob that the commit left
 	keys       map[string]db.Key
 	patchID    string
-	candidates []*candidate // those that may be part of it
+	candidates []*candidate // commits that may be part of it
 	others     []*candidate // those that only tell what else their branches did
 	past       map[string][]history.Stay
 	lineage    Lineage // of those that are known
 }
 
-// MadeOf are the OIDs of the code commits of ledgers that a commit is made of, as far as it
-// can be told: those with its patch or of the same change, or else those whose content it brought into its branch.
-// Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
-// to say what stands in the tables.
+// MadeOf are the OIDs of the code commits of ledgers that a commit was made of, as far as they
+// are found: those with the same patch or change-id (copied), else those whose content it brought into its branch.
+// If objects are missing or damaged (a partial clone) it finds nothing, which is no error: the caller can still
+// show what the index says.
 func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
 	made, err := repo.Commit(id)
 	if err != nil || len(made.Parents) != 1 { // a merge or a root is made of none
@@ -125,13 +125,13 @@ func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out 
 }
 
 func (s *squash) match(ctx context.Context) error {
-	if err := s.leaveReachable(ctx); err != nil || len(s.candidates) == 0 || attribution.MatchPatches(parts(s.candidates)) {
+	if err := s.dropReachable(ctx); err != nil || len(s.candidates) == 0 || attribution.MatchPatches(unwrapped(s.candidates)) {
 		return err
 	}
 	return s.sameContent()
 }
 
-// newSquash is nil for a commit that can't be one: an empty one, and one that changed too much.
+// newSquash is nil for a commit that is no squash: an empty one, or one with more than maxChanges files.
 func newSquash(repo *git.Repo, rev git.Commit) (*squash, error) {
 	changes, err := repo.Changes(rev.OID)
 	if err != nil || len(changes) == 0 || len(changes) > maxChanges {
@@ -147,14 +147,14 @@ func newSquash(repo *git.Repo, rev git.Commit) (*squash, error) {
 	return s, nil
 }
 
-// read asks the ledgers' code commits for those that changed the same files before.
+// read reads from the index the code commits that changed the same files before.
 func (s *squash) read(ctx context.Context, index *db.DB) error {
 	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
-		k := s.partOf(c)
+		k := s.newCandidate(c)
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo || s.rev.ChangeID != "" // a change may be rewritten late
-		if c.SamePatch || len(k.SameFiles) > 0 || i < maxMet && recent {
+		if c.SamePatch || len(k.SameFiles) > 0 || i < maxByFileNames && recent {
 			s.candidates = append(s.candidates, k)
 		} else {
 			s.others = append(s.others, k)
@@ -171,24 +171,24 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	return err
 }
 
-// leaveReachable finds which commits are here, and leaves out those that stood in the branch
-// already, the commit itself, and what was built on it. A commit that became another one is
-// that.
-func (s *squash) leaveReachable(ctx context.Context) error {
+// dropReachable finds which candidates are here, and drops those that were in the branch before,
+// the commit itself, and what was built on it. A candidate also counts as each commit that it became by a
+// rewrite.
+func (s *squash) dropReachable(ctx context.Context) error {
 	tips, err := s.readHere()
 	if err != nil || len(tips) == 0 {
 		return err
 	}
-	apart, err := s.apart(ctx, tips)
+	notInBranch, err := s.notInBranch(ctx, tips)
 	if err != nil {
-		apart = s.apartByTip(ctx, tips)
+		notInBranch = s.notInBranchByTip(ctx, tips)
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(k *candidate) bool {
-		return slices.ContainsFunc(k.here, func(c git.Commit) bool {
-			if !apart[c.OID] {
+		return slices.ContainsFunc(k.present, func(c git.Commit) bool {
+			if !notInBranch[c.OID] {
 				return true
 			}
-			if !apart[s.rev.OID] {
+			if !notInBranch[s.rev.OID] {
 				return false
 			}
 			after, err := s.repo.IsAncestor(s.rev.OID, c.OID)
@@ -196,19 +196,19 @@ func (s *squash) leaveReachable(ctx context.Context) error {
 		})
 	})
 	for _, k := range s.candidates {
-		if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
-			k.When = k.here[0].Committer.When
+		if k.Here = len(k.present) > 0; k.Here && k.When.IsZero() {
+			k.When = k.present[0].Committer.When
 		}
-		k.sameChange = slices.ContainsFunc(k.here, func(c git.Commit) bool {
+		k.sameChange = slices.ContainsFunc(k.present, func(c git.Commit) bool {
 			return s.rev.ChangeID != "" && c.ChangeID == s.rev.ChangeID && c.Author.Email == s.rev.Author.Email
 		})
 	}
 	return nil
 }
 
-// apart are the commits that are reachable from tips and not from before the commit in
-// question.
-func (s *squash) apart(ctx context.Context, tips []git.OID) (map[git.OID]bool, error) {
+// notInBranch are the commits that are reachable from tips, but not from the parent of the commit
+// in question.
+func (s *squash) notInBranch(ctx context.Context, tips []git.OID) (map[git.OID]bool, error) {
 	out := map[git.OID]bool{}
 	for c, err := range s.repo.Walk(ctx, tips, s.rev.Parents) {
 		if err != nil {
@@ -219,22 +219,22 @@ func (s *squash) apart(ctx context.Context, tips []git.OID) (map[git.OID]bool, e
 	return out, nil
 }
 
-// apartByTip is apart where some histories have gaps (git has thrown away the older part of a
-// branch that was deleted): such a commit counts as gone.
-func (s *squash) apartByTip(ctx context.Context, tips []git.OID) map[git.OID]bool {
+// notInBranchByTip is notInBranch for each tip alone, because some histories have gaps (git has pruned the older part of a
+// deleted branch): a candidate with such a tip counts as gone.
+func (s *squash) notInBranchByTip(ctx context.Context, tips []git.OID) map[git.OID]bool {
 	out, broken := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, tip := range tips {
-		apart, err := s.apart(ctx, []git.OID{tip})
+		notInBranch, err := s.notInBranch(ctx, []git.OID{tip})
 		broken[tip] = err != nil
-		maps.Copy(out, apart)
+		maps.Copy(out, notInBranch)
 	}
 	for _, k := range s.candidates {
-		k.here = slices.DeleteFunc(k.here, func(c git.Commit) bool { return broken[c.OID] })
+		k.present = slices.DeleteFunc(k.present, func(c git.Commit) bool { return broken[c.OID] })
 	}
 	return out
 }
 
-// readHere reads the commits that are here, with the first of those that they became, as who made them says.
+// readHere reads the candidates that are here, and the first maxBecame commits that they became, if the makers of these say so.
 func (s *squash) readHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.candidates {
@@ -251,7 +251,7 @@ func (s *squash) readHere() (tips []git.OID, err error) {
 				return nil, err
 			}
 			if at.Email == "" || s.lineage.Maker(at.SHA).Made(at.Email) {
-				k.here = append(k.here, c)
+				k.present = append(k.present, c)
 				tips = append(tips, c.OID)
 			}
 		}
@@ -259,26 +259,26 @@ func (s *squash) readHere() (tips []git.OID, err error) {
 	return tips, nil
 }
 
-// sameContent matches commits by the blobs that they left and by the lines that they added,
-// and then what else is on the way to them.
+// sameContent matches candidates by the blobs that they left and by the lines that they added,
+// and then their ancestors.
 func (s *squash) sameContent() error {
 	if err := s.readPast(); err != nil {
 		return err
 	}
-	attribution.KeepDistinctive(parts(s.candidates), func(p *attribution.Candidate, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
+	attribution.KeepDistinctive(unwrapped(s.candidates), func(p *attribution.Candidate, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
 	if err := s.matchLines(); err != nil {
 		return err
 	}
-	attribution.MatchLines(parts(s.candidates))
+	attribution.MatchLines(unwrapped(s.candidates))
 	// Whoever wrote a commit at another time than it was committed copied one commit, whose
 	// predecessors have copies of their own.
 	if d := s.rev.Committer.When.Sub(s.rev.Author.When); d.Abs() > time.Second {
 		return nil
 	}
-	return attribution.MatchAncestors(parts(s.candidates), parts(s.others), s.ancestry())
+	return attribution.MatchAncestors(unwrapped(s.candidates), unwrapped(s.others), s.ancestry())
 }
 
-// readPast reads what stood in the files since the first of the commits was made.
+// readPast reads what stood in the files since the first candidate was made.
 func (s *squash) readPast() error {
 	since := s.rev.Committer.When
 	var paths []string
@@ -299,13 +299,13 @@ func (s *squash) readPast() error {
 	var err error
 	s.past, err = history.Past(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
 	for _, k := range slices.Concat(s.candidates, s.others) {
-		k.AlreadyIn = s.arrived(k)
+		k.AlreadyIn = s.isAlreadyIn(k)
 	}
 	return err
 }
 
-// wasInBranch reports whether a blob was in a file of the branch at a time or since. What nobody
-// looked at counts as there.
+// wasInBranch reports whether a file of the branch had a blob at a time or since. A file whose history
+// was not read counts as having had it.
 func (s *squash) wasInBranch(path string, blob git.OID, at time.Time) bool {
 	stays, ok := s.past[path]
 	return !ok || slices.ContainsFunc(stays, func(st history.Stay) bool {
@@ -313,9 +313,9 @@ func (s *squash) wasInBranch(path string, blob git.OID, at time.Time) bool {
 	})
 }
 
-// arrived reports whether a commit came into the branch earlier: what it left in one of the
-// files came there after it.
-func (s *squash) arrived(k *candidate) bool {
+// isAlreadyIn reports whether a candidate came into the branch before the commit in question: a
+// blob that it left came into the branch after the candidate was made.
+func (s *squash) isAlreadyIn(k *candidate) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
 			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.When) {
@@ -326,11 +326,11 @@ func (s *squash) arrived(k *candidate) bool {
 	return false
 }
 
-// ancestry tells which parts are ancestors of others, as far as both are here.
+// ancestry tells whether one candidate is an ancestor of another one, as far as both are here.
 func (s *squash) ancestry() func(from, to *attribution.Candidate) (bool, error) {
 	here := map[*attribution.Candidate][]git.Commit{}
 	for _, k := range s.candidates {
-		here[&k.Candidate] = k.here
+		here[&k.Candidate] = k.present
 	}
 	return func(from, to *attribution.Candidate) (bool, error) {
 		for _, c := range here[from] {

@@ -23,7 +23,7 @@ func viewRecords(ctx context.Context, w *workspace.Workspace, look func(*records
 
 // WereRecords returns records.ErrNone for a number that no record ever had.
 func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
-	return viewRecords(ctx, w, func(v *records.View) error { return v.Given(ctx, numbers) })
+	return viewRecords(ctx, w, func(v *records.View) error { return v.RequireAssigned(ctx, numbers) })
 }
 
 // ScrubRecords takes records and their outputs out for good, and tells how many were still there.

@@ -322,14 +322,14 @@ func (d *doctor) caches(ctx context.Context) {
 	case len(state.Broken) > 0:
 	case state.Missing:
 		d.report("caches", Note, rebuild, "there are none; the next command makes them")
-	case len(state.Resting) > 0:
-		for _, h := range state.Resting {
+	case len(state.Unapplied) > 0:
+		for _, h := range state.Unapplied {
 			d.report("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
 		d.report("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.Count(state.Behind, "ledger"))
-	case state.Unread > 0:
-		d.report("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.Unread, "ledger"))
+	case state.PartlyRead > 0:
+		d.report("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.PartlyRead, "ledger"))
 	default:
 		d.report("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}

@@ -225,8 +225,8 @@ func (c *connection) ask(ctx context.Context, dir string, question func(context.
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

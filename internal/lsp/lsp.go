@@ -29,18 +29,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Server is what it needs to know.
+// Server is what the server needs to know.
 type Server struct {
 	Process workspace.Process
 	Version string
 	Explain func(error) string // an error in one line, with what to do about it
 }
 
-// ErrNoShutdown is the end of a client that did not ask for it: the protocol wants the exit status 1.
+// ErrNoShutdown is a client that ended without "shutdown": for that, the protocol wants the exit status 1.
 var ErrNoShutdown = errors.New(`lsp: the editor ended without "shutdown"`)
 
-// How long a question may take before it has no answer, and how many requests and notifications are in work at once: those beyond the one
-// that asks wait, or cancel it, which needs a place of its own.
+// patience is how long a question may take before it gets an empty answer. parallel is how many messages are handled at once. Only one question
+// is asked at a time; the others wait, but a message that cancels one must be handled meanwhile.
 const (
 	patience = 5 * time.Second
 	parallel = 256
@@ -53,20 +53,20 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	unread, fed := io.Pipe() // closed at the end, while somebody still waits for input
+	input, inputWriter := io.Pipe() // endInput closes it while the server still waits for input
 	go func() {
-		_, err := io.Copy(fed, in)
-		_ = fed.CloseWithError(err)
+		_, err := io.Copy(inputWriter, in)
+		_ = inputWriter.CloseWithError(err)
 	}()
-	c := &connection{Server: s, dir: dir, turn: make(chan struct{}, 1), end: func() { _ = fed.Close() }}
+	c := &connection{Server: s, dir: dir, asking: make(chan struct{}, 1), endInput: func() { _ = inputWriter.Close() }}
 	c.rpc = jrpc2.NewServer(c.methods(), &jrpc2.ServerOptions{
 		AllowPush: true, DisableBuiltin: true, Concurrency: parallel,
 		NewContext: func() context.Context { return ctx },
 	})
-	defer context.AfterFunc(ctx, c.end)()
-	err = c.rpc.Start(answers{channel.LSP(unread, writeOnly{out})}).WaitStatus().Err
+	defer context.AfterFunc(ctx, c.endInput)()
+	err = c.rpc.Start(cancelCodes{channel.LSP(input, writeOnly{out})}).WaitStatus().Err
 	switch {
-	case ctx.Err() != nil || c.down.Load():
+	case ctx.Err() != nil || c.shutDown.Load():
 		return nil
 	case err != nil:
 		return fmt.Errorf("lsp: %w", err)
@@ -82,35 +82,35 @@ func (writeOnly) Close() error { return nil }
 // connection is the state of one client.
 type connection struct {
 	*Server
-	rpc    *jrpc2.Server
-	dir    string        // for files that are shown
-	end    func()        // of the input
-	turn   chan struct{} // held by the question that is asked
-	open   documents
-	blames ask.Blames                            // who holds turn has it
-	client struct{ markdown, shows, hints bool } // what it understands, or wishes
-	down   atomic.Bool                           // it said "shutdown"
+	rpc      *jrpc2.Server
+	dir      string        // for files that are shown
+	endInput func()        // closes the input
+	asking   chan struct{} // a lock: the question that is being asked holds it
+	open     documents
+	blames   ask.Blames                            // used by the holder of asking
+	client   struct{ markdown, shows, hints bool } // what the editor supports or wants
+	shutDown atomic.Bool                           // the editor said "shutdown"
 }
 
-// methods are those that the server knows. Others get the protocol's own error.
+// methods are the methods that the server knows. Any other gets the protocol's own error.
 func (c *connection) methods() handler.Map {
-	heard := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } //nolint:nilnil // nothing to do, whatever is sent along
+	ignore := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } //nolint:nilnil // nothing to do, whatever is sent along
 	return handler.Map{
 		"initialize":                       handler.New(c.initialize),
-		"initialized":                      heard,
+		"initialized":                      ignore,
 		"shutdown":                         c.shutdown,
 		"exit":                             c.exit,
 		"$/cancelRequest":                  handler.New(c.cancel),
-		"$/setTrace":                       heard,
+		"$/setTrace":                       ignore,
 		"textDocument/didOpen":             handler.New(c.didOpen),
 		"textDocument/didChange":           handler.New(c.didChange),
-		"textDocument/didSave":             heard,
+		"textDocument/didSave":             ignore,
 		"textDocument/didClose":            handler.New(c.didClose),
 		"textDocument/hover":               cancellable(c.hover),
 		"textDocument/codeAction":          cancellable(c.codeActions),
 		"textDocument/inlayHint":           cancellable(c.inlayHints),
 		"workspace/executeCommand":         cancellable(c.execute),
-		"workspace/didChangeConfiguration": heard,
+		"workspace/didChangeConfiguration": ignore,
 		"git-rekal/line":                   cancellable(c.line),
 	}
 }
@@ -123,10 +123,11 @@ func cancellable[In, Out any](answer func(context.Context, In) (Out, error)) jrp
 	})
 }
 
-// answers give what was cancelled the protocol's own number instead of the library's. A quote in a text has a backslash before it.
-type answers struct{ channel.Channel }
+// cancelCodes replaces the library's error code of a cancelled request by the protocol's. In texts the replaced bytes can't occur, because their
+// quotes are escaped.
+type cancelCodes struct{ channel.Channel }
 
-func (a answers) Send(text []byte) error {
+func (a cancelCodes) Send(text []byte) error {
 	number := fmt.Appendf(nil, `"error":{"code":%d,`, jrpc2.Cancelled)
 	return a.Channel.Send(bytes.Replace(text, number, []byte(`"error":{"code":-32800,`), 1))
 }
@@ -147,12 +148,12 @@ func (c *connection) initialize(_ context.Context, p initializeParams) (initiali
 }
 
 func (c *connection) shutdown(context.Context, *jrpc2.Request) (any, error) {
-	c.down.Store(true)
+	c.shutDown.Store(true)
 	return nil, nil //nolint:nilnil // the protocol wants null
 }
 
 func (c *connection) exit(context.Context, *jrpc2.Request) (any, error) {
-	c.end()
+	c.endInput()
 	return nil, nil //nolint:nilnil // a notification has no answer
 }
 
@@ -162,7 +163,7 @@ func (c *connection) cancel(_ context.Context, p cancelParams) error {
 	return nil
 }
 
-// log tells the editor's log, which nobody has to look at.
+// log writes a line into the editor's log.
 func (c *connection) log(ctx context.Context, text string) {
 	_ = c.rpc.Notify(ctx, "window/logMessage", message{Type: messageInfo, Message: "git-rekal: " + text}) // a client that is gone reads no log
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// State is how the index is, as it is found.
+// State is the state in which Inspect finds the index.
 type State struct {
-	Missing bool           // there is none yet
-	Behind  int            // ledgers that have moved on
-	Unread  int            // ledgers that were looked at and not read to their end
-	Resting []ledger.Head  // ledgers that could not be applied
-	Err     error          // it can't be read
-	Broken  map[string]int // rows that refer to none, by table
-	Bytes   int64          // of the file
+	Missing    bool           // there is none yet
+	Behind     int            // ledgers that have moved on
+	PartlyRead int            // ledgers that were looked at and not read to their end
+	Unapplied  []ledger.Head  // ledgers that could not be applied
+	Err        error          // it can't be read
+	Broken     map[string]int // rows with a dangling reference, by table
+	Bytes      int64          // of the file
 
 	Contested []Contested // IDs that more than one ledger names
 }
@@ -49,9 +49,9 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 		case at.tried != h.OID:
 			out.Behind++
 		case at.rests:
-			out.Resting = append(out.Resting, h)
+			out.Unapplied = append(out.Unapplied, h)
 		case at.applied != h.OID:
-			out.Unread++
+			out.PartlyRead++
 		}
 	}
 	if out.Broken, err = r.Broken(ctx); err == nil {

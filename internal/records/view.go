@@ -42,7 +42,7 @@ func (s Store) Open(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (v *View) Close() error {
 	if v.db == nil {
 		return nil
@@ -119,8 +119,8 @@ func (v *View) Find(ctx context.Context, id int) (Record, error) {
 	return r, v.Load(ctx, &r)
 }
 
-// Given returns ErrNone for a number that no record ever had.
-func (v *View) Given(ctx context.Context, ids []int) error {
+// RequireAssigned returns ErrNone if one of some numbers was never given to a record; a removed record is no error.
+func (v *View) RequireAssigned(ctx context.Context, ids []int) error {
 	last := 0
 	if v.db != nil {
 		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&last) }, "SELECT seq FROM sqlite_sequence WHERE name = 'records'"); err != nil {

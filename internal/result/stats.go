@@ -79,8 +79,8 @@ type LineStats struct {
 	More    int     `json:"more,omitempty"`    // how many were left out, by -n
 }
 
-// Lines says of lines how many a session is known to have written (Wrote), behind the commit of how many no session is known, which a person may have
-// written (NoSession), and of how many nobody knows who wrote them, though a session is behind their commit (Unknown). These three are all.
+// Lines counts lines in three parts: Wrote, which a session is known to have written; NoSession, whose commit has no known session, so that a person may have
+// written them; Unknown, whose commit has a session that is not known to have written them.
 type Lines struct {
 	Key       string `json:"key,omitempty"` // a path, or the OID of a commit; absent in a total
 	Title     string `json:"title,omitempty"`
@@ -91,7 +91,7 @@ type Lines struct {
 	Sessions  int    `json:"sessions"` // that wrote any of them
 }
 
-// WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, without tokens. Of nobody in particular.
+// WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, of all people together, without tokens.
 type WorkStats struct {
 	Schema int    `json:"schema"`
 	Since  string `json:"since,omitempty"`
@@ -112,14 +112,14 @@ type WorkStats struct {
 	Together []Pair `json:"together"` // files that the commits of the same sessions changed, most often first
 }
 
-// Spread says how numbers lie.
+// Spread is the distribution of some numbers.
 type Spread struct {
 	Median int `json:"median"`
 	Ninth  int `json:"p90"` // nine of ten are at most this
 	Most   int `json:"most"`
 }
 
-// SpreadOf orders the numbers.
+// SpreadOf is the distribution of n, which it sorts.
 func SpreadOf(n []int) Spread {
 	if len(n) == 0 {
 		return Spread{}

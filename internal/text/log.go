@@ -87,7 +87,7 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		p.line("Repo:   ", "        ", safe(unstyled, cp.Repo))
 	}
 	p.line("Code:   ", "        ", p.code(cp, subject)...)
-	p.line("Author: ", "        ", safe(unstyled, p.author(cp.Author, cp.Actor)))
+	p.line("Author: ", "        ", safe(unstyled, p.personAndAddress(cp.Author, cp.Actor)))
 	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
 	via := []span{safe(unstyled, cp.Via)}
 	if cp.LastTurnAt != "" {

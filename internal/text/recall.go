@@ -89,7 +89,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	}
 	p.line(head, "   ", safe(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
+	p.line(in, more, p.facts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}
@@ -100,7 +100,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	if files := shownFiles(h); len(files) > 0 {
 		p.line(in, in, files...)
 	}
-	if notes := p.parts(yellow, remarks(h, why != nil)...); len(notes) > 0 {
+	if notes := p.facts(yellow, remarks(h, why != nil)...); len(notes) > 0 {
 		p.line(in, more, notes...)
 	}
 	p.line(in, more, unbroken(cyan, gitIn(h.Repo)+" rekal show "+p.id(h.ID)))

@@ -13,8 +13,8 @@ import (
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
 	p.line("", "  ", safe(bold, cmp.Or(s.Title, "(no title)")))
-	p.line("", "  ", p.parts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), s.Signature, agentAndModel(s.Source, s.Model), s.Branch, privateMark(s.Private))...)
-	p.line("", "  ", p.parts(unstyled, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
+	p.line("", "  ", p.facts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), s.Signature, agentAndModel(s.Source, s.Model), s.Branch, privateMark(s.Private))...)
+	p.line("", "  ", p.facts(unstyled, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
 	rest := p.tools(s.Tools, -1)
 	for _, t := range s.Page {
 		p.turn(s, t)
@@ -60,7 +60,7 @@ func (p *page) turn(s result.Session, t result.Turn) {
 		who, look = s.Source, green
 	}
 	p.blankLine()
-	p.line("", "  ", append([]span{safe(look, who), {text: " "}}, p.parts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
+	p.line("", "  ", append([]span{safe(look, who), {text: " "}}, p.facts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
 	p.lines("  ", t.Content)
 	if t.ContentNext > 0 {
 		p.line("  ", "  ", safef(yellow, "(the beginning of %d bytes)", t.ContentBytes))
@@ -136,7 +136,7 @@ func (p *page) list(heading string, n, total int, one func(i int) []span) {
 func Memory(look Look, m result.Memory) string {
 	p := &page{Look: look}
 	p.line("", "  ", safe(bold, cmp.Or(m.Title, "(no title)")))
-	p.line("", "  ", p.parts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Signature, m.Source)...)
+	p.line("", "  ", p.facts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Signature, m.Source)...)
 	p.blankLine()
 	p.lines("", m.Content)
 	return p.String()

@@ -140,7 +140,7 @@ func (p *storyPage) session(s result.StorySession) {
 	}
 	p.sentence(yellow, "session "+s.ID)
 	p.fact("Title", cmp.Or(s.Title, "(no title)"))
-	p.fact("Author", p.author(s.Author, s.Actor))
+	p.fact("Author", p.personAndAddress(s.Author, s.Actor))
 	if s.Signature != "" {
 		p.fact("Signed", s.Signature)
 	}
@@ -269,7 +269,7 @@ func (p *storyPage) memory(m result.Memory) {
 	p.blankLine()
 	p.sentence(yellow, "memory "+m.ID)
 	p.fact("Title", cmp.Or(m.Title, "(no title)"))
-	p.fact("Author", p.author(m.Author, ""))
+	p.fact("Author", p.personAndAddress(m.Author, ""))
 	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
 	p.blankLine()
 	if p.view != Stat {

@@ -133,13 +133,15 @@ func (p *page) id(id string) string {
 	return id
 }
 
-// person is whose something is.
+// person is the name of the owner of an address.
 func (p *page) person(email, actor string) string { return withActor(p.People.Name(email), actor) }
 
-// author is person with the address in any case.
-func (p *page) author(email, actor string) string { return withActor(p.People.Full(email), actor) }
+// personAndAddress is the name and the address.
+func (p *page) personAndAddress(email, actor string) string {
+	return withActor(p.People.Full(email), actor)
+}
 
-// withActor says whether an agent acted without a person.
+// withActor adds "(agent)" if an agent acted without a person.
 func withActor(name, actor string) string {
 	if actor == session.ActorAgent {
 		name += " (agent)"
@@ -177,13 +179,13 @@ func (p *page) lines(indent, text string) {
 	}
 }
 
-// parts shows what there is of some facts, each in one line.
-func (p *page) parts(style style, parts ...string) (out []span) {
+// facts shows those of some facts that are not "", with separators; none is broken over two lines.
+func (p *page) facts(style style, facts ...string) (out []span) {
 	dot := ","
 	if p.UTF8 {
 		dot = " ·"
 	}
-	for _, s := range parts {
+	for _, s := range facts {
 		if s == "" {
 			continue
 		}

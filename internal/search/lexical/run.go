@@ -44,7 +44,7 @@ type Header struct {
 	FirstSession int      // the number of Sessions[0]
 	Sessions     []string // IDs of the sessions that first appear in this run
 	Parts        []Part   // of all units, in their order
-	Words        []byte   // a norm a unit
+	Words        []byte   // the norm of each unit; see norm
 	Stems        []byte   // as Words
 	Fence        block.Fence
 }
@@ -132,8 +132,8 @@ func (w *Writer) Put(term string, postings []byte) {
 	}
 }
 
-// isStem reports whether a term is in the vocabulary, where words that stand nowhere find
-// those that are like them: whole forms, function words, numbers and the shortest have none.
+// isStem reports whether a term belongs into the vocabulary, in which a misspelt word finds similar
+// ones: whole forms, function words, numbers and terms of up to two bytes don't.
 func isStem(term string) bool {
 	return len(term) > 2 && term[0] > '9' && term[0] != '=' && term[0] != '~'
 }
