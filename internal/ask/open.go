@@ -45,7 +45,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	}
 	m.Progress = o.Progress
 	if o.Question != "" && o.At == "" {
-		w.Expect(o.Question)
+		w.PrepareVector(o.Question)
 	}
 	past, err := asOf(ctx, w, m, o.At)
 	if err != nil {

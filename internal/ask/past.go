@@ -39,7 +39,7 @@ type Past struct {
 func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	notice := ""
 	if text == "" {
-		if text = w.Snapshot(); text == "" {
+		if text = w.CheckedOutLedgerCommit(); text == "" {
 			return Past{Tables: m}, nil
 		}
 		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.Short(text))

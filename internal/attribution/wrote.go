@@ -55,7 +55,7 @@ func Match(f CommittedFile, edits []Edit) []MatchedLines {
 }
 
 // relevantEdits leaves out edits none of whose distinctive lines the commit added or removed: in a file that sessions edited for months, these
-// are nearly all. With an edit of FullContent all count, because it may hold what earlier ones wrote.
+// are nearly all. An edit without distinctive lines stays. With an edit of FullContent all stay, because it may hold what earlier ones wrote.
 func relevantEdits(f CommittedFile, edits []Edit) []Edit {
 	changed := map[Print]bool{}
 	for i := range f.Added {

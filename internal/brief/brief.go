@@ -81,7 +81,7 @@ func (s Source) runningIDs(ctx context.Context) ([]string, error) {
 	return s.Index.Same(ctx, s.Native)
 }
 
-// withoutRepeats leaves out lines about an ID that an earlier line, or the session before, was told of.
+// withoutRepeats leaves out a line about the same ID as an earlier one, or about something that the session has Seen.
 func (s Source) withoutRepeats(lines []result.BriefLine) []result.BriefLine {
 	told := map[string]bool{}
 	return slices.DeleteFunc(lines, func(l result.BriefLine) bool {

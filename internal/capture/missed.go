@@ -105,7 +105,7 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 		}
 		_, wrote := g.wroteIn(c)
 		then := now.atCommit(c, wrote)
-		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofStoredSessions(wrote))
+		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnownSessions(wrote))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -146,7 +146,7 @@ func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	return &then
 }
 
-// ofStoredSessions leaves out lines of sessions that the ledger does not hold yet.
-func (g *collector) ofStoredSessions(wrote []session.Wrote) []session.Wrote {
+// ofKnownSessions leaves out lines of sessions of which neither the ledger nor this round holds anything.
+func (g *collector) ofKnownSessions(wrote []session.Wrote) []session.Wrote {
 	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.sessionByID(w.Session) == nil && !g.isFresh(w.Session) })
 }

@@ -79,8 +79,8 @@ func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, erro
 	return out, err
 }
 
-// editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the origin. Scrubbed edits are left
-// out, because a record of them would bring back the path.
+// editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the origin. A scrubbed edit has no
+// Session, because a record of it would bring back the path.
 func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}

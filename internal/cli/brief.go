@@ -77,7 +77,7 @@ func (c *briefOptions) run(ctx context.Context, app *App) error {
 	defer w.Close()
 	out, text, err := brief.ForStart(ctx, w, c.budget)
 	if err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	if (outputFlags{json: c.json, text: c.text}).reads(app) {
 		_, err = io.WriteString(app.Stdout, text)

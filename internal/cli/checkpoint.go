@@ -103,7 +103,7 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if err := author.Config.Fault(); err != nil {
 		return err
 	}
-	if err := w.OnCode(); err != nil && via == session.ViaManual {
+	if err := w.RequireCode(); err != nil && via == session.ViaManual {
 		return err
 	} else if err != nil {
 		app.Warn(err)

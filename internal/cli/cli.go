@@ -176,7 +176,7 @@ func (app *App) withMoment(ctx context.Context, checkpoint string, use func(*wor
 		return err
 	}
 	defer w.Close()
-	return w.Gone(app.indexing(true, func(progress func(done, total int)) error {
+	return w.ExplainClean(app.indexing(true, func(progress func(done, total int)) error {
 		at, err := ask.Open(ctx, w, ask.Opening{At: checkpoint, Progress: progress})
 		if err != nil {
 			return flagged(err)

@@ -72,17 +72,17 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
 	}
 	if err != nil || !today {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	conf, err := config.Read(ctx, w.Repo, w.Env)
 	if err != nil {
 		return err
 	}
 	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	app.hintIfSearchMeant("rebuilt the caches", "index")
-	return w.Gone(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
+	return w.ExplainClean(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 
 // makeVectors ends early where somebody cleans the repository, which waits for no vectors.
@@ -95,8 +95,8 @@ func (app *App) makeVectors(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	isCleaned := func() bool { return w.Ready() != nil }
-	return w.Gone(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
+	return w.ExplainClean(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
 }

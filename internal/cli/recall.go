@@ -199,7 +199,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 		return errors.Join(err, at.Close())
 	})
 	if err != nil {
-		return w.Gone(flagged(err))
+		return w.ExplainClean(flagged(err))
 	}
 	if len(found.Failed) > 0 { // of a link
 		return found.Failed[0]

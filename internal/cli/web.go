@@ -117,7 +117,7 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 	}
 	if err != nil {
 		w.Close()
-		return nil, nil, w.Gone(err)
+		return nil, nil, w.ExplainClean(err)
 	}
 	return w, site, nil
 }

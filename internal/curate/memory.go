@@ -39,7 +39,7 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 		err = readMemory(ctx, w, &row)
 	}
 	if err != nil { // what is stored is stored
-		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.Gone(err)))
+		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.ExplainClean(err)))
 	}
 	for _, places := range saved.Redacted {
 		secrets += places
@@ -141,7 +141,7 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	}
 	out, marks, err := itemsToMark(ctx, w, a, ids, purge)
 	if err != nil || len(marks) == 0 {
-		return out, w.Gone(err)
+		return out, w.ExplainClean(err)
 	}
 	write, done := c.Restore, "restored"
 	if purge {

@@ -25,7 +25,7 @@ type Moved struct {
 // KeepPrivate moves sessions, and all that they spawned or that was forked from them, into the ledger that is never sent, as far as no remote is
 // known to hold them; what they say later goes there, too. An ID may be the agent's own, of a session that is not captured yet.
 func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
-	private, err := w.MakePrivate(ctx, a)
+	private, err := w.EnsurePrivateLedger(ctx, a)
 	if err != nil {
 		return Moved{}, err
 	}
@@ -45,7 +45,7 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 
 // MakePublic undoes KeepPrivate: the next push sends the sessions.
 func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
-	private, err := w.MakePrivate(ctx, a)
+	private, err := w.EnsurePrivateLedger(ctx, a)
 	if err != nil {
 		return Moved{}, err
 	}

@@ -131,13 +131,13 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	if err := errors.Join(capture.Forget(w.RekalDir()), capture.Follow(ctx, w.Repo, w.RekalDir())); err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	if err := m.Forget(ctx); err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
 	if err := m.CatchUp(ctx); err != nil {
-		return w.Gone(err)
+		return w.ExplainClean(err)
 	}
-	return w.Gone(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
+	return w.ExplainClean(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
 }

@@ -307,7 +307,7 @@ func (d *doctor) caches(ctx context.Context) {
 	if d.Ready() != nil {
 		return
 	}
-	if err := d.OnCode(); err != nil {
+	if err := d.RequireCode(); err != nil {
 		d.report("setup", Note, "git checkout BRANCH", "%v", err)
 	}
 	state, err := d.Materializer(func(error) {}).Inspect(ctx)

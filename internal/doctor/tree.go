@@ -23,7 +23,7 @@ func (d *doctor) tree(ctx context.Context) {
 	conf := d.author.Config
 	known := d.Remembered(workspace.ToShow)
 	var values []redact.Value
-	for _, v := range d.Known(conf) {
+	for _, v := range d.KnownSecrets(conf) {
 		values = append(values, redact.Value{Text: v, Rule: redact.KnownValue, OnlyWhereNamed: redact.Ordinary(v)})
 	}
 	if err := known.Add(ctx, values); err != nil {

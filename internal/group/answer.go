@@ -39,7 +39,7 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 		return Found{}, errPast
 	}
 	if _, _ = g.First().Settings(); q.Query != "" { // they are read from a repository, by one goroutine
-		g.First().Expect(q.Query)
+		g.First().PrepareVector(q.Query)
 	}
 	q.Embed = ask.Once(g.First().Question)
 	exchange := ask.NewExchange(len(g.members))
@@ -107,7 +107,7 @@ func openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 
 // Each does something with each member, some side by side. Members with which it can't be done are left out.
 func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) error {
-	_, err := answers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.Gone(do(m.Workspace)) })
+	_, err := answers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.ExplainClean(do(m.Workspace)) })
 	return err
 }
 
@@ -115,7 +115,7 @@ func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) e
 func recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
 	at, err := openIndex(ctx, m)
 	if err != nil {
-		return found, m.Gone(err)
+		return found, m.ExplainClean(err)
 	}
 	if found, err = at.Recall(ctx, q); err == nil {
 		for i := range found.Results {
@@ -190,7 +190,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 func stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
 	at, err := openIndex(ctx, m)
 	if err != nil {
-		return out, m.Gone(err)
+		return out, m.ExplainClean(err)
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
 	if out.Stats, out.Notice, err = at.Stats(ctx, req); err != nil {
@@ -240,7 +240,7 @@ func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
 func log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
 	at, err := openIndex(ctx, m)
 	if err != nil {
-		return out, m.Gone(err)
+		return out, m.ExplainClean(err)
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
 	if out.Checkpoints, err = at.Log(ctx, req); err != nil {

@@ -129,7 +129,7 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 		}
 		w.Warn(fmt.Errorf("%w: go on without it", fault))
 	}
-	if err := w.OnCode(); err != nil {
+	if err := w.RequireCode(); err != nil {
 		return err
 	}
 	capturer, err := w.Capturer(ctx, author)

@@ -36,14 +36,14 @@ func Handoff(s result.StorySession, today result.Session, commits []result.Story
 	}
 }
 
-// handoff is what a page is made of.
+// handoff holds what the page is made of.
 type handoff struct {
 	session result.StorySession
 	today   result.Session
 	commits []result.StoryCommit
 }
 
-// page quotes about so many bytes: half of them of prompts, the others of answers.
+// page is the page with about so many bytes of quotes, half of them prompts and half answers, and at most so many files.
 func (h handoff) page(bytes, files int) string {
 	var b strings.Builder
 	s := h.session
@@ -53,7 +53,7 @@ func (h handoff) page(bytes, files int) string {
 	fmt.Fprintf(&b, "- Session %s, of %s with %s%s\n", session.Ref{ID: s.ID, Turn: -1}, oneLine(s.Author), s.Source, withLead(", ", oneLine(s.Model)))
 	fmt.Fprintf(&b, "- From %s to %s: %s, %s%s\n", clock(s.StartedAt, "2006-01-02 15:04"), clock(s.LastTurnAt, "2006-01-02 15:04 UTC"), session.Count(s.Turns, "turn"),
 		session.Count(s.ToolCalls, "tool call"), withLead(", on the branch ", oneLine(s.Branch)))
-	asked, said := distinctPrompts(s.Said), answers(s.Said)
+	asked, said := distinctPrompts(s.Said), agentTurns(s.Said)
 	h.writeTurns(&b, "What was asked", asked, bytes/2, true)
 	h.writeTurns(&b, "The agent's last answers", said, bytes/2, false)
 	if bad := failures(s.Tools); len(bad) > 0 {
@@ -80,8 +80,8 @@ func withLead(sign, text string) string {
 
 func oneLine(text string) string { return session.OneLine(result.Printable(text)) }
 
-// answers are the last ones that the agent gave.
-func answers(said []result.Turn) (out []result.Turn) {
+// agentTurns are the last lastAnswers turns of the agent.
+func agentTurns(said []result.Turn) (out []result.Turn) {
 	for _, t := range slices.Backward(said) {
 		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && t.Content != session.Elsewhere && strings.TrimSpace(t.Content) != "" {
 			if out = append(out, t); len(out) == lastAnswers {
@@ -93,7 +93,7 @@ func answers(said []result.Turn) (out []result.Turn) {
 	return out
 }
 
-// writeTurns quotes what was said: of prompts the first and then the last ones, of answers the last ones, and says how many are left out.
+// writeTurns quotes the last turns that fit into some bytes and, with first, the first turn before them. It says how many are left out.
 func (h handoff) writeTurns(b *strings.Builder, head string, all []result.Turn, bytes int, first bool) {
 	if len(all) == 0 {
 		return

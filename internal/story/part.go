@@ -93,7 +93,7 @@ func isCapturedAlone(t attribution.Tie, ties []attribution.Tie) bool {
 
 // loadWorkTimes prepares workTimes for some ties. The work for a commit ended at its author date, which a rebase keeps, or with a later edit of the
 // session that an amend added. For a commit that is not here, it ended when the commit was captured.
-func (t *teller) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (workTimes, error) {
+func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (workTimes, error) {
 	var shas []string
 	for _, tie := range ties {
 		shas = append(shas, tie.SHA)
@@ -117,7 +117,7 @@ func (t *teller) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wor
 }
 
 // currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
-func (t *teller) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
+func (t *builder) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
 	all, err := commits.Shown(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}
 	for _, c := range all {

@@ -52,7 +52,7 @@ func Review(s result.Story) string {
 	}
 }
 
-// page quotes about so many words of each session.
+// page writes the page with about so many quoted words of each session.
 func (r *review) page(words int) {
 	r.Reset()
 	r.writeHead()
@@ -68,7 +68,7 @@ func (r *review) choose() {
 	var all, known []result.StorySession
 	for _, s := range r.story.Sessions {
 		if !slices.ContainsFunc(r.story.Sessions, func(o result.StorySession) bool { return o.ID == s.Parent }) {
-			if all = append(all, s); !r.tie(s).Weak() {
+			if all = append(all, s); !r.strongestTie(s).Weak() {
 				known = append(known, s)
 			}
 		}
@@ -77,7 +77,7 @@ func (r *review) choose() {
 		known = slices.Clone(all)
 	}
 	slices.SortStableFunc(known, func(a, b result.StorySession) int {
-		return cmp.Or(cmp.Compare(r.tie(a), r.tie(b)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
+		return cmp.Or(cmp.Compare(r.strongestTie(a), r.strongestTie(b)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
 	})
 	known = known[:min(len(known), fullMost)]
 	for _, s := range all {
@@ -89,8 +89,8 @@ func (r *review) choose() {
 	}
 }
 
-// tie is the strongest by which a session stands behind a commit of the story; 0 where it stands behind none.
-func (r *review) tie(s result.StorySession) (best session.TieKind) {
+// strongestTie is the strongest tie of a session to a commit of the story; 0 for none.
+func (r *review) strongestTie(s result.StorySession) (best session.TieKind) {
 	for _, c := range r.story.Commits {
 		if kind, ok := session.ParseTie(c.Ties[s.ID]); ok && (best == 0 || kind < best) {
 			best = kind
@@ -120,8 +120,8 @@ func (r *review) writeHead() {
 	r.writeTokens()
 }
 
-// writeShare is a line of who wrote the lines that the commits added. That a person wrote some is known of none: what speaks for it is that no session stands
-// behind a commit.
+// writeShare writes one sentence on who wrote the lines that the commits added. It never says that a person wrote a line: nobody knows that, even if no
+// session is behind a commit.
 func (r *review) writeShare() {
 	added, alone, wrote := 0, 0, 0
 	for _, c := range r.story.Commits {
@@ -149,7 +149,7 @@ func (r *review) writeShare() {
 	r.WriteString(".\n")
 }
 
-// writeTokens is a line of what the sessions took as a whole, those that they spawned included, as far as their transcripts count it.
+// writeTokens writes how many tokens the sessions and their subagents took, as far as transcripts count them.
 func (r *review) writeTokens() {
 	var sum result.Tokens
 	for _, s := range r.story.Sessions {
@@ -188,7 +188,7 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 	r.writeCommits(s)
 }
 
-// sessionFacts is who had a session, with which agent, when, and how long it was.
+// sessionFacts is a session's author, agent, time and length.
 func sessionFacts(s result.StorySession) string {
 	about := []string{s.Short, inlineText(s.Author), inlineText(s.Source)}
 	about = append(about, clock(s.StartedAt, "2 Jan 2006"), fmt.Sprintf("%s, %s", session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
@@ -198,7 +198,7 @@ func sessionFacts(s result.StorySession) string {
 	return strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " · ")
 }
 
-// longestPrompts are the longest prompts, of about so many words in all, in their order, and how many there are besides.
+// longestPrompts quotes the longest prompts, about so many words in all, in the order of the session, and says how many others there are.
 func longestPrompts(asked []result.Turn, words int) (out []string) {
 	texts, order := make([]string, len(asked)), make([]int, len(asked))
 	for i, t := range asked {
@@ -232,7 +232,7 @@ func paths(all []string) string {
 	return text
 }
 
-// writeCommits are those of the story behind which a session stands.
+// writeCommits lists the commits of the story to which a session is tied.
 func (r *review) writeCommits(s result.StorySession) {
 	var lines []string
 	for _, c := range r.story.Commits {
@@ -260,7 +260,7 @@ func commitLine(c result.StoryCommit) string {
 	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
 }
 
-// writeRest are what was saved on purpose, the sessions for which there is no room, and the commits behind which none is known.
+// writeRest lists the memories, the sessions for which there is no room, and the commits without a known session.
 func (r *review) writeRest() {
 	var saved, others, silent []string
 	for _, m := range r.story.Memories {
@@ -272,7 +272,7 @@ func (r *review) writeRest() {
 	}
 	for _, s := range r.listed {
 		text := s.Short + " " + inlineText(session.Shorten(s.Title, 80))
-		if tie := r.tie(s); tie.Weak() {
+		if tie := r.strongestTie(s); tie.Weak() {
 			text += ", " + tie.String()
 		}
 		others = append(others, text)

@@ -33,7 +33,7 @@ import (
 // maxCommits is how many commits a range may have: what is longer is no review.
 const maxCommits = 500
 
-// maxLineSessions is how many of the sessions behind a line are told.
+// maxLineSessions is how many of the sessions behind a line are in the story.
 const maxLineSessions = 3
 
 // AsOf is the moment whose index is asked; the zero value is now.
@@ -43,8 +43,8 @@ type AsOf struct {
 	Hidden     []string // what is purged besides what the index says
 }
 
-// teller is one Read under way.
-type teller struct {
+// builder builds the story of one Read.
+type builder struct {
 	asOf    AsOf
 	index   *db.DB
 	repo    *git.Repo
@@ -57,15 +57,15 @@ type teller struct {
 // Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
 // revisions and lines.
 func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf AsOf) (result.Story, error) {
-	t := &teller{asOf: asOf, index: index, repo: repo, purged: asOf.Hidden, out: result.Story{
+	t := &builder{asOf: asOf, index: index, repo: repo, purged: asOf.Hidden, out: result.Story{
 		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
 	}}
-	err := t.tell(ctx, text)
+	err := t.addNamed(ctx, text)
 	return t.out, err
 }
 
-// loadIDs reads what IDs there are, and which are hidden.
-func (t *teller) loadIDs(ctx context.Context) (err error) {
+// loadIDs reads all IDs, and which of them are purged or private.
+func (t *builder) loadIDs(ctx context.Context) (err error) {
 	t.names, err = t.index.Names(ctx)
 	if err == nil {
 		var purged []string
@@ -78,7 +78,7 @@ func (t *teller) loadIDs(ctx context.Context) (err error) {
 	return err
 }
 
-func (t *teller) tell(ctx context.Context, text string) error {
+func (t *builder) addNamed(ctx context.Context, text string) error {
 	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	return t.addRevision(ctx, what.Rev)
 }
 
-// addSession tells a whole session, with its commits; or with a turn from that one to the next prompt.
-func (t *teller) addSession(ctx context.Context, id string, turn int) error {
+// addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said from that turn to the next prompt.
+func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 	s, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (t *teller) addSession(ctx context.Context, id string, turn int) error {
 		return err
 	}
 	for _, sha := range slices.Backward(s.Commits) {
-		c, ok := t.commit(sha)
+		c, ok := t.commitOf(sha)
 		c.Missing = !ok
 		c.Sessions, c.Ties = []string{id}, map[string]string{id: kinds[sha]}
 		t.out.Commits = append(t.out.Commits, c)
@@ -137,7 +137,7 @@ func (t *teller) addSession(ctx context.Context, id string, turn int) error {
 	return t.addDiffstats(ctx)
 }
 
-// keepExchange leaves of a session a turn, and what follows it up to the next prompt.
+// keepExchange cuts a session down to a turn and what follows up to the next prompt.
 func keepExchange(s *result.StorySession, turn int) error {
 	if turn >= s.Turns {
 		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
@@ -154,7 +154,7 @@ func keepExchange(s *result.StorySession, turn int) error {
 	return nil
 }
 
-func (t *teller) addMemory(ctx context.Context, id string) error {
+func (t *builder) addMemory(ctx context.Context, id string) error {
 	row, ok, err := t.index.Memory(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -165,8 +165,8 @@ func (t *teller) addMemory(ctx context.Context, id string) error {
 	return nil
 }
 
-// addRevision tells a commit or a range.
-func (t *teller) addRevision(ctx context.Context, rev string) error {
+// addRevision adds the commits of a revision or range.
+func (t *builder) addRevision(ctx context.Context, rev string) error {
 	tied, err := commits.Behind(ctx, t.index, t.repo, rev)
 	if err != nil {
 		return err
@@ -187,12 +187,12 @@ func (t *teller) addRevision(ctx context.Context, rev string) error {
 	return t.addSavedMemories(ctx)
 }
 
-// addCommits tells commits, and of the sessions behind them the parts that led to these.
-func (t *teller) addCommits(ctx context.Context, tied []commits.Tied) error {
+// addCommits adds commits, and the parts of the sessions behind them that led to these commits.
+func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 	parts := map[string]*sessionPart{}
 	var ids []string
 	for _, at := range tied {
-		c, ok := t.commit(at.Commit)
+		c, ok := t.commitOf(at.Commit)
 		if ok && t.isShallowCut(c.Commit) && len(tied) > 1 {
 			t.out.Cut = true
 			continue
@@ -223,8 +223,8 @@ func (t *teller) addCommits(ctx context.Context, tied []commits.Tied) error {
 	return t.addDiffstats(ctx)
 }
 
-// addLines tells who is behind lines of a file, with their commits.
-func (t *teller) addLines(ctx context.Context, target string) error {
+// addLines adds the sessions behind lines of a file, with their commits.
+func (t *builder) addLines(ctx context.Context, target string) error {
 	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip, Hidden: t.asOf.Hidden})
 	if err != nil {
 		return err
@@ -262,8 +262,8 @@ func (t *teller) addLines(ctx context.Context, target string) error {
 	return t.addCommits(ctx, tied)
 }
 
-// commit is what git knows of one; false where it is not here.
-func (t *teller) commit(sha string) (result.StoryCommit, bool) {
+// commitOf reads a commit from git; false if it is not here.
+func (t *builder) commitOf(sha string) (result.StoryCommit, bool) {
 	c, err := t.repo.Commit(git.OID(sha))
 	if err != nil {
 		return result.StoryCommit{Commit: sha}, false
@@ -276,8 +276,8 @@ func (t *teller) commit(sha string) (result.StoryCommit, bool) {
 	}, true
 }
 
-// linkedIDs are the IDs of what a text links to.
-func (t *teller) linkedIDs(text string) (ids []string) {
+// linkedIDs are the IDs of sessions and memories to which a text links.
+func (t *builder) linkedIDs(text string) (ids []string) {
 	for _, ref := range session.Refs(text) {
 		id, err := t.names.Find(ref.ID)
 		if err == nil && !slices.Contains(ids, id) && !slices.Contains(t.purged, id) {
@@ -287,8 +287,8 @@ func (t *teller) linkedIDs(text string) (ids []string) {
 	return ids
 }
 
-// isShallowCut reports whether a shallow clone ends at a commit: what it changed can't be told.
-func (t *teller) isShallowCut(sha string) bool {
+// isShallowCut reports whether a shallow clone ends at a commit, so that its changes are not known.
+func (t *builder) isShallowCut(sha string) bool {
 	c, err := t.repo.Commit(git.OID(sha))
 	if err != nil || len(c.Parents) == 0 || !t.repo.Incomplete() {
 		return false
@@ -296,8 +296,8 @@ func (t *teller) isShallowCut(sha string) bool {
 	return t.repo.Missing(c.Parents[:1])[c.Parents[0]]
 }
 
-// addDiffstats fills in what the commits changed.
-func (t *teller) addDiffstats(ctx context.Context) error {
+// addDiffstats adds to each commit which files it changed.
+func (t *builder) addDiffstats(ctx context.Context) error {
 	var ids []git.OID
 	for _, c := range t.out.Commits {
 		if !c.Missing && !t.isShallowCut(c.Commit) {
@@ -313,11 +313,11 @@ func (t *teller) addDiffstats(ctx context.Context) error {
 	return err
 }
 
-// afterwards is how long after a session's last turn a memory still counts as said of it.
-const afterwards = time.Hour
+// memoryDelay is how long after a session's last turn a new memory still counts as saved during it.
+const memoryDelay = time.Hour
 
-// addSavedMemories adds the memories that somebody saved during a session of theirs that is told.
-func (t *teller) addSavedMemories(ctx context.Context) error {
+// addSavedMemories adds the memories that were saved during a session of the story by its author.
+func (t *builder) addSavedMemories(ctx context.Context) error {
 	for _, s := range t.out.Sessions {
 		from, errFrom := time.Parse(time.RFC3339, s.StartedAt)
 		to, errTo := time.Parse(time.RFC3339, s.LastTurnAt)
@@ -325,7 +325,7 @@ func (t *teller) addSavedMemories(ctx context.Context) error {
 			continue
 		}
 		ids, err := t.index.Matching(ctx, db.Filter{
-			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(afterwards)},
+			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(memoryDelay)},
 		})
 		for _, id := range ids {
 			if !slices.ContainsFunc(t.out.Memories, func(m result.Memory) bool { return m.ID == id }) {
@@ -342,8 +342,8 @@ func (t *teller) addSavedMemories(ctx context.Context) error {
 	return nil
 }
 
-// tokens are what a session took; nil where nothing is known.
-func (t *teller) tokens(ctx context.Context, id string) (*result.Tokens, error) {
+// tokens are the tokens that a session took; nil if its transcript does not count them.
+func (t *builder) tokens(ctx context.Context, id string) (*result.Tokens, error) {
 	u, err := t.index.UsageOf(ctx, id)
 	if err != nil || u.Requests == 0 {
 		return nil, err
@@ -353,8 +353,8 @@ func (t *teller) tokens(ctx context.Context, id string) (*result.Tokens, error) 
 	}, nil
 }
 
-// readSession reads a session; of one with a part, that part.
-func (t *teller) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, err error) {
+// readSession reads a session, or the part p of it.
+func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, err error) {
 	row, err := t.index.Session(ctx, id)
 	if err != nil {
 		return out, err
@@ -417,8 +417,8 @@ func (t *teller) readSession(ctx context.Context, id string, p *sessionPart) (ou
 	return out, nil
 }
 
-// uncommittedPaths are the paths that a session edited and none of its commits changed, as they are and as they were.
-func (t *teller) uncommittedPaths(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
+// uncommittedPaths are the paths that a session edited and that none of its commits changed, under their names today or then.
+func (t *builder) uncommittedPaths(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
 	files, err := t.index.SessionFiles(ctx, id)
 	if err != nil {
 		return nil, err

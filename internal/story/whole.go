@@ -17,7 +17,7 @@ import (
 // Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
 // out, and so is what is hidden. One of the two it gives is nil.
 func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, give func(*result.StorySession, *result.Memory) error) error {
-	t := &teller{index: index, repo: repo, purged: hidden}
+	t := &builder{index: index, repo: repo, purged: hidden}
 	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []s
 	return nil
 }
 
-func (t *teller) emit(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
+func (t *builder) emit(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
 	t.out.Memories = nil
 	if err := t.addMemory(ctx, id); err != nil {
 		return err

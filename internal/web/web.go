@@ -233,12 +233,12 @@ func (s *Site) makeContent(ctx context.Context, who, name string, query url.Valu
 func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
 	at, err := ask.Open(ctx, w, o)
 	if err != nil {
-		return page{}, w.Gone(err)
+		return page{}, w.ExplainClean(err)
 	}
 	l.people = w.People(ctx)
 	p, err := maker(&request{Context: ctx, Workspace: w, at: at, query: query, links: l})
 	p.links, p.Notice, p.Repo = l, at.Notice, w.Name()
-	return p, w.Gone(errors.Join(err, at.Close()))
+	return p, w.ExplainClean(errors.Join(err, at.Close()))
 }
 
 // groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.

@@ -19,7 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/signature"
 )
 
-// Embedding says how far to go for vectors.
+// Embedding says how much Embed does.
 type Embedding struct {
 	Insist   bool                  // ask a server that is left alone, too
 	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
@@ -27,7 +27,7 @@ type Embedding struct {
 	Patience time.Duration         // for one answer; 0: a minute
 }
 
-// Embed fills in the vectors that the model or server of the settings makes. Of a server that does not answer it is told.
+// Embed makes the missing vectors with the model or the server of the settings. It warns of a server that does not answer.
 func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) error {
 	e := search.Embedder{Enough: how.Enough, Progress: how.Progress}
 	var failed error
@@ -70,7 +70,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 	return nil
 }
 
-// builtInBatch is how many texts the model that is built in is given at a time, which take a tenth of a second or two.
+// builtInBatch is how many texts the built-in model gets at a time; they take .1 to .2 seconds.
 const builtInBatch = 4
 
 func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32, error) {
@@ -87,8 +87,8 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 	}
 }
 
-// EmbedLater starts a process of low priority that makes the vectors which the model that is built in has not made yet, and does not wait
-// for it. Where one is at work, the other goes at once. In CI nobody asks afterwards.
+// EmbedLater starts a process of low priority that makes the missing vectors of the built-in model, and does not wait for it. If such a process
+// runs already, the second one ends at once. In CI none is started, because nobody asks there later.
 func (w *Workspace) EmbedLater(conf config.Config) error {
 	if !conf.Embed.BuiltIn() || conf.CI || w.Exe == "" {
 		return nil
@@ -103,7 +103,7 @@ func (w *Workspace) EmbedLater(conf config.Config) error {
 	return nil
 }
 
-// Judge notes what the signatures of ledgers are worth, of at most so many that were not looked at so far.
+// Judge has git verify at most so many signatures of ledger commits that it has not verified yet, and notes the verdicts.
 func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) error {
 	m, err := w.Reader()
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) err
 	return m.Judge(ctx, signature.Keys(conf.Git, w.Home, w.Env), most)
 }
 
-// Foreign lists the commits of one's own ledger that somebody else's key signed, or whose signature is bad.
+// Foreign lists the commits of the author's ledger that another key signed, or whose signature is bad.
 func (w *Workspace) Foreign(ctx context.Context, a Author) ([]materialize.ForeignCommit, error) {
 	m, err := w.Reader()
 	if err != nil {
@@ -121,7 +121,7 @@ func (w *Workspace) Foreign(ctx context.Context, a Author) ([]materialize.Foreig
 	return m.Foreign(ctx, a.Ledger.Ref(), signature.Keys(a.Config.Git, w.Home, w.Env))
 }
 
-// lowPriority is the niceness of what works in the background.
+// lowPriority is the niceness of processes in the background.
 const lowPriority = 10
 
 // embedRecords makes the vectors of records, which are few beside sessions: no progress of theirs is shown.
@@ -134,19 +134,19 @@ func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 	return store.Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
 }
 
-// maxQuestion bounds what is read of a question, in bytes; a model reads some 256 tokens.
+// maxQuestion is how many bytes of a question get a vector; a model reads some 256 tokens.
 const maxQuestion = 4096
 
-// Expect makes the vector of a question that will be asked, while its asker does something else. A server is not asked twice, so it is not
-// asked here.
-func (w *Workspace) Expect(text string) {
+// PrepareVector begins to make the vector of a question that will be asked soon, with the built-in model. A server is not asked here, so that it is not
+// asked twice.
+func (w *Workspace) PrepareVector(text string) {
 	if conf, err := w.Settings(); err == nil && conf.Embed.BuiltIn() {
-		w.expected, w.vector = text, sync.OnceValue(func() []float32 { return vectorOf(text) })
-		go w.vector()
+		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return vectorOf(text) })
+		go w.preparedVector()
 	}
 }
 
-// vectorOf is what the model that is built in makes of a question.
+// vectorOf is the vector of a question by the built-in model.
 func vectorOf(text string) []float32 {
 	vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
 	if err != nil {
@@ -166,8 +166,8 @@ func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
 		switch {
 		case name != model.Name:
 			return nil
-		case w.vector != nil && text == w.expected:
-			return w.vector()
+		case w.preparedVector != nil && text == w.preparedQuestion:
+			return w.preparedVector()
 		}
 		return vectorOf(text)
 	}
@@ -186,10 +186,10 @@ func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
 	return vector
 }
 
-// errOwnName is a server's model with the name of one that needs no server: their vectors would be taken for each other.
+// errOwnName is the error for a server's model that has the name of the built-in one, so that their vectors would be mixed up.
 var errOwnName = errors.New("is the name of a model that is built in")
 
-// Embedder is a client for the server that the settings name; nil where they name none.
+// Embedder is a client for the embedding server of the settings; nil if they name none.
 func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, name string, err error) {
 	if c.Off() || c.BuiltIn() {
 		return nil, "", nil

@@ -11,7 +11,7 @@ import (
 // TestExpect: a question has its own vector, whether it or another one was expected.
 func TestExpect(t *testing.T) {
 	w := newPlace(t).open("repo", "REKAL_EMBED=builtin")
-	w.Expect("why does the token expire early")
+	w.PrepareVector("why does the token expire early")
 	for _, text := range []string{"why does the token expire early", "who cleans up", ""} {
 		want, err := model.New().Vector(text)
 		if err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// fetchedFile lists, below .rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync, an OID and a ref a
-// line. As long as they are there, a question only compares.
+// fetchedFile lists, below .rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync: an OID and a ref a
+// line. As long as the refs are unchanged, a question does no more than compare them.
 const fetchedFile = "fetched"
 
-// takeInTime is how long a question waits for what a fetch brought. A hostile ledger takes longer, and is left to a sync.
+// takeInTime is how long a question takes to take in fetched ledgers. A hostile ledger takes longer, and is left to a sync.
 const takeInTime = 3 * time.Second
 
-// takeInFetched takes in what `git fetch` or `git pull` brought of ledgers since the last time, from the remote that was agreed to, or the only
-// one. It is no reason to give no answer that something can't be taken in.
+// takeInFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the agreement, or from the only
+// remote. It returns no error, because the question can be answered without.
 func (w *Workspace) takeInFetched(ctx context.Context) {
 	path := filepath.Join(w.RekalDir(), fetchedFile)
 	known := readFetched(path)
@@ -66,7 +66,7 @@ func (w *Workspace) takeInFetched(ctx context.Context) {
 	_ = writeFetched(path, tips) // where that can't be, the next question looks again
 }
 
-// Synced notes that a sync has taken in what was fetched from a remote, or said why not, so that no question does it again.
+// Synced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does it again.
 func (w *Workspace) Synced(remote string) {
 	conf, err := w.Settings()
 	if err != nil || conf.ReadFrom() != remote {

@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// Snapshot is the commit of a ledger that is checked out where the user is; "" where code is.
-func (w *Workspace) Snapshot() string {
+// CheckedOutLedgerCommit is the OID of HEAD if that is a commit of a ledger; "" if code is checked out.
+func (w *Workspace) CheckedOutLedgerCommit() string {
 	head, err := w.Repo.Head()
 	if err != nil || head.OID == "" || !ledger.HasCommit(w.Repo, head.OID) {
 		return ""
@@ -19,12 +19,12 @@ func (w *Workspace) Snapshot() string {
 	return string(head.OID)
 }
 
-// ErrOnLedger is a HEAD that is a commit of a ledger, where only code can be captured behind.
+// ErrOnLedger is the error of a capture if HEAD is a commit of a ledger.
 var ErrOnLedger = advice.New("HEAD is a commit of a ledger, not of code: nothing is captured", `check out a branch of code; "git reset --keep HEAD~1" removes a commit made there by mistake`)
 
-// OnCode returns ErrOnLedger unless code is checked out.
-func (w *Workspace) OnCode() error {
-	if w.Snapshot() != "" {
+// RequireCode returns ErrOnLedger unless code is checked out.
+func (w *Workspace) RequireCode() error {
+	if w.CheckedOutLedgerCommit() != "" {
 		return ErrOnLedger
 	}
 	return nil
@@ -48,8 +48,8 @@ func (w *Workspace) Subject(sha string) string {
 	return c.Subject()
 }
 
-// OwnMerge reports whether HEAD is a merge commit that this user makes just now. A
-// fast-forward pull runs post-merge, too, and is nobody's commit; so does `merge --squash`.
+// OwnMerge reports whether HEAD is a merge commit that this user has just made. After a
+// fast-forward pull or `merge --squash`, which run post-merge, too, it is not.
 func (w *Workspace) OwnMerge(a Author) (bool, error) {
 	if !history.Merging(w.Repo) {
 		return false, nil

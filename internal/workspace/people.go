@@ -13,8 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// People are those whose ledgers are here, with their names as the last commits of the ledgers have them, or as the mailmap does. git is
-// asked about a mailmap only where there is one.
+// People are the authors of the ledgers that are here, with their names from the mailmap or from the last commit of each ledger. git is
+// asked about a mailmap only if there is one.
 func (w *Workspace) People(ctx context.Context) result.People {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// PrivateDir is the repository with the ledger of private sessions. It is one of its own: whatever somebody pushes, clones or bundles of the
-// user's repository reaches nothing of it.
+// PrivateDir is the git repository with the ledger of private sessions. Because it is another one, no push, clone or bundle of the user's
+// repository can contain anything of it.
 func (w *Workspace) PrivateDir() string {
 	return filepath.Join(w.Repo.Layout().CommonDir, "rekal", "private")
 }
 
-// openPrivate has private sessions be read, where there are any.
+// openPrivate lets the workspace read private sessions, if there are any.
 func (w *Workspace) openPrivate(ctx context.Context) error {
 	dir := w.PrivateDir()
 	if w.Public || !exists(dir) {
@@ -33,7 +33,7 @@ func (w *Workspace) openPrivate(ctx context.Context) error {
 	return nil
 }
 
-// PrivateLedger is that of an author's private sessions; it is nil where there is none.
+// PrivateLedger is the ledger of an author's private sessions; nil if there is none.
 func (w *Workspace) PrivateLedger(a Author) (*ledger.Ledger, error) {
 	if w.private == nil {
 		return nil, nil
@@ -41,8 +41,8 @@ func (w *Workspace) PrivateLedger(a Author) (*ledger.Ledger, error) {
 	return ledger.Private(w.private, a.who, w.Rand)
 }
 
-// MakePrivate is PrivateLedger, made where there is none.
-func (w *Workspace) MakePrivate(ctx context.Context, a Author) (*ledger.Ledger, error) {
+// EnsurePrivateLedger is PrivateLedger, and makes it if there is none.
+func (w *Workspace) EnsurePrivateLedger(ctx context.Context, a Author) (*ledger.Ledger, error) {
 	if w.private == nil {
 		dir := w.PrivateDir()
 		made := fmt.Sprintf("%s.%d.new", dir, os.Getpid())

@@ -11,7 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Records is where what commands printed is kept.
+// Records is the store of records: what commands printed.
 func (w *Workspace) Records() (records.Store, error) {
 	conf, err := w.Settings()
 	return records.Store{
@@ -19,17 +19,17 @@ func (w *Workspace) Records() (records.Store, error) {
 	}, err
 }
 
-// Outputs reads what shells printed in this repository's transcripts.
+// Outputs reads what commands printed from the transcripts of this repository.
 func (w *Workspace) Outputs(store records.Store) *capture.OutputReader {
 	conf, _ := w.Settings() // what is wrong with it was told
 	return &capture.OutputReader{ProgressFile: store.Progress(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
-		Without: without(conf),
+		Without: exclusionsOf(conf),
 	}}
 }
 
-// without is what settings keep out of a capture.
-func without(c config.Config) capture.Excluded {
+// exclusionsOf are the times and sessions that settings keep out of a capture.
+func exclusionsOf(c config.Config) capture.Excluded {
 	var out capture.Excluded
 	for _, p := range c.Pauses {
 		out.Spans = append(out.Spans, capture.Span(p))

@@ -33,7 +33,7 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	l := w.Repo.Layout()
 	return setup.Layout{
 		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off,
-		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
+		Exclude: w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
 }
 

@@ -137,7 +137,7 @@ func TestScrubsTakeTurns(t *testing.T) {
 func TestGone(t *testing.T) {
 	_, w := installed(t)
 	missing, other := fmt.Errorf("open it: %w", fs.ErrNotExist), errors.New("something else")
-	if err := w.Gone(missing); err != missing { //nolint:errorlint // the very same
+	if err := w.ExplainClean(missing); err != missing { //nolint:errorlint // the very same
 		t.Errorf("where it is set up: %v", err)
 	}
 	layout, err := w.Layout(t.Context())
@@ -147,13 +147,13 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Gone(missing); !errors.Is(err, workspace.ErrNotInitialised) {
+	if err := w.ExplainClean(missing); !errors.Is(err, workspace.ErrNotInitialised) {
 		t.Errorf("behind a clean: %v", err)
 	}
-	if err := w.Gone(other); err != other { //nolint:errorlint // the very same
+	if err := w.ExplainClean(other); err != other { //nolint:errorlint // the very same
 		t.Errorf("another error: %v", err)
 	}
-	if err := w.Gone(nil); err != nil {
+	if err := w.ExplainClean(nil); err != nil {
 		t.Errorf("no error: %v", err)
 	}
 }

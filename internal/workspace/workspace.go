@@ -59,7 +59,7 @@ func (p Process) Getenv(key string) string {
 	return ""
 }
 
-// Path is a path as the process means it.
+// Path is a path that a user gave, relative to the process's working directory.
 func (p Process) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -72,11 +72,11 @@ type Workspace struct {
 	Process
 	Repo *git.Repo
 
-	private     *git.Repo                     // with private sessions; nil: there are none
-	cachesMoved bool                          // see CachesMoved
-	settings    func() (config.Config, error) // as they were when somebody first asked
-	expected    string                        // the question that vector is of; see Expect
-	vector      func() []float32              // waits for it; nil: nothing is expected
+	private          *git.Repo                     // with private sessions; nil: there are none
+	cachesMoved      bool                          // see CachesMoved
+	settings         func() (config.Config, error) // as they were when somebody first asked
+	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
+	preparedVector   func() []float32              // waits for it; nil: nothing is expected
 }
 
 // ErrNotInitialised is a repository in which init was not run.
@@ -101,8 +101,8 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 	return w, nil
 }
 
-// Settings are those of the process, as they were when somebody first asked. What is wrong with one of them is told by who is about it;
-// an error says that none can be read.
+// Settings are the settings, read once. An error says that git's configuration can't be read; a wrong value of one setting is reported by
+// whoever uses it.
 func (w *Workspace) Settings() (config.Config, error) {
 	conf, err := w.settings()
 	if conf.Git != nil {
@@ -114,8 +114,8 @@ func (w *Workspace) Settings() (config.Config, error) {
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
 
-// RekalDir is where the caches lie: in the main worktree's root, shared by all linked worktrees, or in the git directory of a bare
-// layout. There they lie, too, where the main worktree's commit holds a folder of their name.
+// RekalDir is the folder of the caches: .rekal in the root of the main worktree, shared by all linked worktrees, or in the common git directory if
+// there is no main worktree, or if its commit holds a .rekal (CachesMoved).
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
 	if l.MainTree != "" && !w.cachesMoved {
@@ -126,29 +126,29 @@ func (w *Workspace) RekalDir() string {
 
 const rekalDir = ".rekal"
 
-// ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in that folder are written to, so what
-// somebody committed is not used.
+// ErrTracked says that the checked-out commit holds a .rekal. Its content is not used, because git-rekal trusts its caches and
+// writes to them.
 var ErrTracked = advice.New("the checked-out commit holds .rekal, which is for git-rekal alone", `remove it: "git rm -r --cached .rekal", commit, and delete the folder`)
 
-// Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
-// but not after `git rekal clean`.
+// Ready returns ErrNotInitialised before init and after clean. A deleted .rekal/ is no error: it is
+// rebuilt.
 func (w *Workspace) Ready() error {
-	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
+	if !exists(w.RekalDir()) && !setup.Excluded(w.excludeFile()) {
 		return ErrNotInitialised
 	}
 	return nil
 }
 
-// Gone is an error of what uses the caches, as it is to be told: where they are missing because of a
-// clean at the same time, git-rekal is not set up any more.
-func (w *Workspace) Gone(err error) error {
+// ExplainClean replaces an error about missing caches by ErrNotInitialised if a clean has removed them
+// meanwhile.
+func (w *Workspace) ExplainClean(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return cmp.Or(w.Ready(), err)
 }
 
-// CachesMoved says where the caches lie as long as their folder is somebody else's; nil where it is not. It is an ErrTracked.
+// CachesMoved is an ErrTracked that says where the caches lie instead, if the checked-out commit holds a .rekal; else nil.
 func (w *Workspace) CachesMoved() error {
 	if !w.cachesMoved {
 		return nil
@@ -161,12 +161,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (w *Workspace) exclude() string {
+func (w *Workspace) excludeFile() string {
 	return filepath.Join(w.Repo.Layout().CommonDir, "info", "exclude")
 }
 
-// Reader prepares reading: a repository with a ledger, and a folder for the caches, which
-// any command may rebuild. It takes in what a fetch brought.
+// Reader is a Materializer for reading. It checks that init was run, makes the folder of the caches, and takes in
+// ledgers that a fetch brought.
 func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (w *Workspace) CatchUp(ctx context.Context, progress func(done, total int))
 		return err
 	}
 	m.Progress = progress
-	return w.Gone(m.CatchUp(ctx))
+	return w.ExplainClean(m.CatchUp(ctx))
 }
 
 // KeepUp brings the index up where somebody waits: see materialize.Materializer.KeepUp.
@@ -195,7 +195,7 @@ func (w *Workspace) KeepUp(ctx context.Context, progress func(done, total int)) 
 		return err
 	}
 	m.Progress = progress
-	return w.Gone(m.KeepUp(ctx))
+	return w.ExplainClean(m.KeepUp(ctx))
 }
 
 // OpenIndex opens the index for reading, brought up to the ledgers.
@@ -207,22 +207,22 @@ func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) 
 	return m.Open(ctx)
 }
 
-// Materializer is a Reader that tells warn what it would tell the user, and asks for nothing that init makes.
+// Materializer is a Materializer whose warnings go to warn, and which does not check that init was run.
 func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
-	m := &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
+	m := &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignoredLedgers}
 	if w.Public && exists(w.PrivateDir()) {
 		m = m.Apart()
 	}
 	return m
 }
 
-// ignored are the ledgers that the user leaves out.
-func (w *Workspace) ignored() (ledger.Ignore, error) {
+// ignoredLedgers are the ledgers that the user's settings leave out.
+func (w *Workspace) ignoredLedgers() (ledger.Ignore, error) {
 	conf, err := w.Settings()
 	return conf.Ignore, err
 }
 
-// Author is what belongs to the user who runs the process.
+// Author is the user who runs the process, with settings and ledger.
 type Author struct {
 	Config config.Config
 	Ledger *ledger.Ledger
@@ -232,8 +232,8 @@ type Author struct {
 	who git.Signature
 }
 
-// Author asks git who the user is and what is configured, both at once: each is a process
-// of about 2 ms where git must be asked. Beside an error it returns what it found out nevertheless.
+// Author asks git for the user's identity and the configuration, at the same time, because each is a process
+// of about 2 ms. Beside an error it returns what it found out nevertheless.
 func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	var conf config.Config
 	var wrong error
@@ -267,7 +267,7 @@ func (w *Workspace) Remote(a Author, asked string) (string, error) {
 	return a.Config.RemoteFor(asked, head.Branch)
 }
 
-// Share notes where the user agreed to send the ledger: a remote, and what its name stands for.
+// Share stores the agreement to send the ledger: the name of the remote, and the place that the name stands for.
 func (w *Workspace) Share(ctx context.Context, remote, place string) error {
 	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
 		return err
@@ -280,20 +280,20 @@ func (w *Workspace) Settle(ctx context.Context, place string) error {
 	return w.Repo.SetConfig(ctx, "rekal.url", place)
 }
 
-// Unshare takes the agreement back, and names the remote that it was for; "" for none.
+// Unshare removes the agreement, and returns the name of its remote; "" for none.
 func (w *Workspace) Unshare(ctx context.Context) (string, error) {
 	remote, err := w.Repo.UnsetConfig(ctx, "rekal.remote")
 	_, err2 := w.Repo.UnsetConfig(ctx, "rekal.url")
 	return remote, errors.Join(err, err2)
 }
 
-// Capturer puts capture together for an author. An author whose ledger does not exist yet
-// where others do (the address has changed) gets one.
+// Capturer is a Capturer for an author. If the author's ledger is missing, it is made (see
+// ensureLedger).
 func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if err := w.ledger(ctx, a); err != nil {
+	if err := w.ensureLedger(ctx, a); err != nil {
 		return nil, err
 	}
 	if a.Config.Loud { // an older version wrote it
@@ -311,25 +311,25 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	c := w.Previewer(a)
 	c.Redactor = w.Redactor(a.Config, ToStore)
 	if len(a.Config.Private) > 0 {
-		if c.Private.Ledger, err = w.MakePrivate(ctx, a); err != nil {
+		if c.Private.Ledger, err = w.EnsurePrivateLedger(ctx, a); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-// Previewer is a Capturer for nothing but Preview: it makes neither ledger nor folder, and works
-// where init was not run.
+// Previewer is a Capturer for Preview only: it makes neither ledger nor folder, and works before
+// init.
 func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: w.Agents(a.Config),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
-		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
+		Actor: a.Config.Actor, CI: a.Config.CI, Without: exclusionsOf(a.Config),
 		Private: capture.Private{Sessions: nativeRefs(a.Config.Private)},
 	}
 }
 
-// Agents are those whose sessions are captured: the ones that are read here, and the user's own programs. One that is missing is warned of.
+// Agents are the agents whose sessions are captured: those that git-rekal reads, and programs of the user. It warns of a program that is missing.
 func (w *Workspace) Agents(c config.Config) []transcript.Agent {
 	all := transcript.Agents()
 	for _, name := range c.Agents {
@@ -346,24 +346,24 @@ func (w *Workspace) Agents(c config.Config) []transcript.Agent {
 	return all
 }
 
-// What a text is redacted for: what is found in one that is to be stored is remembered; of what others wrote, or what is only shown,
-// nothing is kept.
+// What a text is redacted for. Secrets that are found in a text to be stored are remembered; those in a text of others, or one that is only
+// shown, are not.
 const (
 	ToStore = remembered.ToKeep
 	ToShow  = remembered.ToRead
 )
 
-// Redactor takes out what the rules, the user and this machine know to be secret, what was taken out here once, and nothing that the
-// repository publishes. Nothing is read before the first text comes.
+// Redactor redacts what rules, settings and this machine's credentials say is secret, and what was redacted here before, but not what the
+// repository publishes. It reads nothing before the first text.
 func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
 	return redact.With(redact.Settings{
-		Known: func() []string { return w.Known(c) }, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
+		Known: func() []string { return w.KnownSecrets(c) }, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
 		Remembered: w.Remembered(purpose), Published: w.Published(purpose).Published,
 	})
 }
 
-// Known are the values that this machine keeps as secrets.
-func (w *Workspace) Known(c config.Config) []string {
+// KnownSecrets are the values that package secrets finds on this machine.
+func (w *Workspace) KnownSecrets(c config.Config) []string {
 	roots, err := w.Repo.Worktrees()
 	if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
 		roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
@@ -371,12 +371,12 @@ func (w *Workspace) Known(c config.Config) []string {
 	return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
 }
 
-// Remembered are the fingerprints of what was taken out here once.
+// Remembered is the store of fingerprints of values that were redacted here before.
 func (w *Workspace) Remembered(purpose remembered.Writing) *remembered.Store {
 	return remembered.Open(w.Repo.Layout().CommonDir, purpose, w.Rand)
 }
 
-// RememberedFile is where they lie; "" where there are none.
+// RememberedFile is the path of that store; "" if there is none.
 func (w *Workspace) RememberedFile() string {
 	if file := remembered.Path(w.Repo.Layout().CommonDir); exists(file) {
 		return file
@@ -387,14 +387,14 @@ func (w *Workspace) RememberedFile() string {
 // ErrLater is a redaction that needs more time than a hook has: see published.ErrLater.
 var ErrLater = published.ErrLater
 
-// Published tells what the repository says to everybody.
+// Published tells which values the repository publishes anyway.
 func (w *Workspace) Published(purpose remembered.Writing) *published.Check {
 	return &published.Check{Repo: w.Repo, Dir: w.RekalDir(), Keep: bool(purpose), Now: w.Now}
 }
 
-// ledger makes the author's ledger where there is none: somebody deleted the branch. What remotes are known to hold of it is taken
-// up again. Where the address has changed, the first entry makes it.
-func (w *Workspace) ledger(ctx context.Context, a Author) error {
+// ensureLedger makes the author's ledger if somebody deleted its branch, from what remotes are known to hold of it. It makes none if only the
+// user's address has changed: then the first entry makes it.
+func (w *Workspace) ensureLedger(ctx context.Context, a Author) error {
 	if tip, err := a.Ledger.Tip(); err != nil || tip != "" {
 		return err
 	}
