@@ -14,7 +14,11 @@ func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < randomLike {
 		return false
 	}
-	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && (Wordy(v[:n]) || !random(v)) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
+	sign := 0
+	if !quoted && !w.flag {
+		sign = strings.IndexAny(v, "=(")
+	}
+	if sign > 0 && isName(v[:sign]) && (Wordy(v[:sign]) || !random(v)) && strings.Trim(v[sign:], "=") != "" { // the next assignment, a call
 		return false
 	}
 	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {

@@ -11,8 +11,8 @@ func quotedAt(t string, i int) (lo, hi int, closed bool) {
 		return lo, hi, true
 	}
 	if quoteAt(t, i) {
-		line, _, _ := strings.Cut(t[i+1:min(len(t), i+longestValue)], "\n")
-		if n := strings.IndexByte(line, t[i]); n > 0 {
+		rest := t[i+1 : min(len(t), i+longestValue)]
+		if n := strings.IndexByte(rest, t[i]); n > 0 && strings.IndexByte(rest[:n], '\n') < 0 {
 			return i + 1, i + 1 + n, true
 		}
 	}
@@ -73,10 +73,8 @@ next:
 // userBefore is the size of a user's name and a colon at the start of v; 0 when there are none, or nothing follows.
 func userBefore(v string) int {
 	n := strings.IndexByte(v[:min(len(v), 33)], ':')
-	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") {
-		return 0
-	}
-	if strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
+	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") ||
+		strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
 		return 0
 	}
 	return n + 1
