@@ -112,9 +112,6 @@ func (s *scanner) prefixed(part window) {
 // forKeys is the end of a prefix that says that a key follows.
 var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
 
-// inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
-var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglobals // read-only
-
 // gives reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
 func gives(v string) bool {
 	v = strings.TrimRight(v, "=")
