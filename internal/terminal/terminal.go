@@ -1,7 +1,7 @@
 // Package terminal tells whether stdout is a terminal, git's pager in front of one, or neither; and how git would write there.
 //
 // In: both output streams, the environment, git's configuration. Out: a Screen with width, colours and pager, on which a text is printed.
-// git's own order of settings counts (git-config(1), "color.ui", "core.pager"; git(1), "GIT_PAGER"), with color.rekal and pager.rekal for
+// git's own order of settings counts (git-config(1), "color.ui"; git-var(1), "GIT_PAGER"), with color.rekal and pager.rekal for
 // the command's own. A pager that ends early or cannot start is no error. It knows no result, and changes nothing about a terminal.
 package terminal
 
@@ -108,26 +108,21 @@ func (g Given) utf8() bool {
 	return strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
 }
 
-// pager is the command to print through, in git's order; "" for none.
+// pager is the command to print through, as git says it; "" for none.
 func (g Given) pager() string {
-	configured := g.value("pager.rekal")
-	on, isBool := boolean(configured)
-	if configured != "" && isBool && !on {
-		return ""
+	ask := exec.Command("git", "var", "GIT_PAGER")
+	if said := g.value("pager.rekal"); said != "" {
+		on, plain := boolean(said)
+		if plain && !on {
+			return ""
+		}
+		if !plain { // a command, which takes the place of core.pager
+			ask.Args = []string{"git", "-c", "core.pager=" + said, "var", "GIT_PAGER"}
+		}
 	}
-	pager, ok := g.lookup("GIT_PAGER")
-	if !ok && configured != "" && !isBool {
-		pager, ok = configured, true
-	}
-	if values := g.Config["core.pager"]; !ok && len(values) > 0 {
-		pager, ok = values[len(values)-1], true
-	}
-	if !ok {
-		pager, ok = g.lookup("PAGER")
-	}
-	if !ok {
-		pager = "less"
-	}
+	ask.Env = g.Env
+	out, _ := ask.Output() // without an answer nothing is paged
+	pager := strings.TrimSpace(string(out))
 	if pager == "cat" || !isInstalled(pager) {
 		return ""
 	}

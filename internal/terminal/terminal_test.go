@@ -47,8 +47,8 @@ func TestColor(t *testing.T) {
 		{"NO_COLOR, and always", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR=1"}, Color: "always"}, true},
 		{"NO_COLOR, and color.ui true, which is auto", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR=1"}, Config: map[string][]string{"color.ui": {"true"}}}, false},
 		{"a dumb terminal", terminal.Given{Stdout: tty, Env: []string{"TERM=dumb"}}, false},
-		{"a pager without colours", config(tty, "color.pager", "false", "core.pager", "page it"), false},
-		{"no pager, and it is without colours", config(tty, "color.pager", "false", "core.pager", "cat"), true},
+		{"a pager without colours", paged(config(tty, "color.pager", "false"), "page it"), false},
+		{"no pager, and it is without colours", paged(config(tty, "color.pager", "false"), "cat"), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.given.Env = append([]string{"TERM=xterm"}, tt.given.Env...)
@@ -65,6 +65,11 @@ func config(out interface{ Write([]byte) (int, error) }, pairs ...string) termin
 		all[pairs[i]] = []string{pairs[i+1]}
 	}
 	return terminal.Given{Stdout: out, Config: all}
+}
+
+func paged(given terminal.Given, pager string) terminal.Given {
+	given.Env = append(given.Env, "GIT_PAGER="+pager)
+	return given
 }
 
 func TestWidthAndLocale(t *testing.T) {
