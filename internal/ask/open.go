@@ -68,6 +68,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, errors.Join(err, out.closeRecords())
 	}
+	w.WorkOnFetched()
 	if o.Agent {
 		err = out.hideUnverified(ctx)
 	}

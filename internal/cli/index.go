@@ -15,8 +15,8 @@ import (
 )
 
 type indexOptions struct {
-	at      string
-	vectors bool
+	at                  string
+	vectors, signatures bool
 }
 
 // newIndexCmd rebuilds the caches: `git rekal index`, or those of a past state:
@@ -40,6 +40,8 @@ priority.
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
+	fs.BoolVar(&c.signatures, "signatures", false, "only judge the signatures that nobody has looked at") // for processes of ours
+	_ = fs.MarkHidden("signatures")                                                                       // it was just defined
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 	return app.withOptions(cmd, c)
 }
@@ -60,8 +62,8 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if c.vectors {
-		return app.makeVectors(ctx, w)
+	if c.vectors || c.signatures {
+		return c.makeMissing(ctx, app, w)
 	}
 	today := false
 	err = app.indexing(false, func(progress func(done, total int)) (err error) {
@@ -78,15 +80,15 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
+	if _, err := w.Judge(ctx, conf, math.MaxInt); err != nil {
 		return w.ExplainClean(err)
 	}
 	app.hintIfSearchMeant("rebuilt the caches", "index")
 	return w.ExplainClean(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 
-// makeVectors ends early where somebody cleans the repository, which waits for no vectors.
-func (app *App) makeVectors(ctx context.Context, w *workspace.Workspace) error {
+// makeMissing ends early where somebody cleans the repository, which waits for no vectors.
+func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if err := w.Ready(); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (app *App) makeVectors(ctx context.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Judge(ctx, conf, math.MaxInt); err != nil {
+	if _, err := w.Judge(ctx, conf, math.MaxInt); err != nil || !c.vectors {
 		return w.ExplainClean(err)
 	}
 	isCleaned := func() bool { return w.Ready() != nil }

@@ -60,3 +60,12 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSSHKey: a key is told of a signature that fits a text, and of no other text.
+func FuzzSSHKey(f *testing.F) {
+	f.Fuzz(func(t *testing.T, payload, armored string) {
+		if key := sshKey(payload, armored); key != "" && sshKey(payload+"x", armored) != "" {
+			t.Fatalf("%q signed two texts", key)
+		}
+	})
+}

@@ -81,23 +81,6 @@ type Draft struct {
 // Signs reports whether SignWith named a way.
 func (r *Repo) Signs() bool { return r.sign != nil }
 
-// Unsigned is what a commit would be called without its signature.
-func (r *Repo) Unsigned(id OID) (OID, error) {
-	raw, err := r.read(id, kindCommit)
-	if err != nil {
-		return "", err
-	}
-	head, message, _ := strings.Cut(string(raw), "\n\n")
-	var without strings.Builder
-	skip := false
-	for line := range strings.Lines(head + "\n") {
-		if skip = strings.HasPrefix(line, "gpgsig") || skip && strings.HasPrefix(line, " "); !skip {
-			without.WriteString(line)
-		}
-	}
-	return r.format.objectID(kindCommit, []byte(without.String()+"\n"+message)), nil
-}
-
 // SignWith has drafts signed that ask for it. A commit that can't be signed is written without.
 func (r *Repo) SignWith(sign func(ctx context.Context, payload []byte) ([]byte, error)) {
 	r.sign = sign

@@ -149,7 +149,7 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	}
 	c.Skipped(out)
 	if out.Tip != "" {
-		err = errors.Join(err, w.EmbedLater(author.Config))
+		err = errors.Join(err, w.WorkLater(author.Config, author.Signer != nil))
 	}
 	return err
 }

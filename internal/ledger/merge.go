@@ -186,7 +186,7 @@ func dropForeign(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.
 			ids = append(ids, adds[path])
 		}
 	}
-	said, err := repo.Verdicts(ctx, ids)
+	said, err := repo.Verdicts(ctx, ids, false)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
 			signed = append(signed, c.OID)
 		}
 	}
-	said, err := w.repo.Verdicts(ctx, signed)
+	said, err := w.repo.Verdicts(ctx, signed, false)
 	for _, id := range signed {
 		w.sign[id] = !judge(said[id], w.author).isSomebodyElses()
 	}

@@ -79,7 +79,7 @@ func (l *Ledger) CheckKey(ctx context.Context, id git.OID) error {
 	if err != nil || !c.Signed {
 		return err
 	}
-	said, err := l.repo.Verdicts(ctx, []git.OID{c.OID})
+	said, err := l.repo.Verdicts(ctx, []git.OID{c.OID}, false)
 	if j := judge(said[c.OID], l.who.Email); err == nil && j.isSomebodyElses() {
 		err = fmt.Errorf("ledger: git knows your key as that of %s, not of %s, so nobody would follow", cmp.Or(j.Signer, "nobody any more"), l.who.Email)
 	}

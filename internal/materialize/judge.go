@@ -3,6 +3,7 @@ package materialize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,39 +13,46 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Judge notes what the signatures of the ledgers' commits are worth. Keys is signature.Keys: what was found with others is looked at again. Git is asked of at
-// most so many commits, the latest of each ledger first; the rest is left to the next time.
-func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
+// Judge notes what the signatures of the ledgers' commits are worth. Keys and alike are of signature.Keys: what was found with other keys is looked at
+// again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
+func (m *Materializer) Judge(ctx context.Context, keys string, alike bool, most int) (all bool, err error) {
 	index := embeddable{m}
 	var known []db.SignatureRow
 	missing := 0
-	err := index.Read(ctx, func(q db.Querier) (err error) {
+	err = index.Read(ctx, func(q db.Querier) (err error) {
 		if missing, err = db.Unjudged(ctx, q, keys); err == nil && missing > 0 {
 			known, err = db.Signatures(ctx, q, keys)
 		}
 		return err
 	})
 	if err != nil || missing == 0 {
-		return err
+		return err == nil, err
 	}
 	heads, err := m.heads()
 	if err != nil {
-		return err
+		return false, err
 	}
+	all = true
 	before := verdictsOf(known)
 	rows := map[[2]string]db.SignatureRow{}
 	for _, h := range heads {
 		judged, err := ledger.Judge(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
 			said := before.of(ids)
 			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
+			all = all && len(ids) <= most
 			ids = ids[max(0, len(ids)-most):]
 			most -= len(ids)
-			more, err := m.Repo.Verdicts(ctx, ids)
+			more, err := m.Repo.Verdicts(ctx, ids, alike)
 			maps.Copy(said, more)
 			return said, err
 		})
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if err != nil { // the others are no worse for it
+			all = false
+			m.Warn(fmt.Errorf("the signatures of %s were not looked at: %w", h.Ref, err))
+			continue
 		}
 		for id, j := range judged {
 			key := [2]string{string(id), address(h.Email)}
@@ -53,7 +61,7 @@ func (m *Materializer) Judge(ctx context.Context, keys string, most int) error {
 			}
 		}
 	}
-	return index.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return all, index.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := tx.ReplaceSignatures(ctx, keys, slices.Collect(maps.Values(rows))); err != nil {
 			return err
 		}

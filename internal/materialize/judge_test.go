@@ -2,46 +2,59 @@ package materialize_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestJudgedOnce: git is asked of each signature once, even where the index is made anew.
-func TestJudgedOnce(t *testing.T) {
+// signedWorld is a world in which Alice signs with a key that git knows as hers.
+func signedWorld(t *testing.T) *world {
+	t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("ssh-keygen is missing")
 	}
 	w := newWorld(t)
-	key := filepath.Join(t.TempDir(), "key")
-	keygen := func(args ...string) *exec.Cmd { return exec.CommandContext(t.Context(), "ssh-keygen", args...) }
-	if out, err := keygen("-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	public, err := os.ReadFile(key + ".pub")
+	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(key+".allowed", append([]byte(alice+" "), public...), 0o600); err != nil {
+	wire := func(texts ...string) (out []byte) {
+		for _, s := range texts {
+			out = append(binary.BigEndian.AppendUint32(out, uint32(len(s))), s...)
+		}
+		return out
+	}
+	key := string(wire("ssh-ed25519", string(public)))
+	allowed := filepath.Join(t.TempDir(), "allowed")
+	if err := os.WriteFile(allowed, []byte(alice+" ssh-ed25519 "+base64.StdEncoding.EncodeToString([]byte(key))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runGit(t, w.dir, "config", "gpg.ssh.allowedSignersFile", key+".allowed")
-	w.repo.SignWith(func(ctx context.Context, payload []byte) ([]byte, error) {
-		text := filepath.Join(t.TempDir(), "text")
-		if err := os.WriteFile(text, payload, 0o600); err != nil {
-			return nil, err
-		}
-		if err := keygen("-q", "-Y", "sign", "-n", "git", "-f", key, text).Run(); err != nil {
-			return nil, err
-		}
-		return os.ReadFile(text + ".sig")
+	runGit(t, w.dir, "config", "gpg.ssh.allowedSignersFile", allowed)
+	w.repo.SignWith(func(_ context.Context, payload []byte) ([]byte, error) { // as ssh-keygen does, which takes a while for many
+		sum := sha512.Sum512(payload)
+		signed := ed25519.Sign(private, append([]byte("SSHSIG"), wire("git", "", "sha512", string(sum[:]))...))
+		parts := wire(key, "git", "", "sha512", string(wire("ssh-ed25519", string(signed))))
+		return pem.EncodeToMemory(&pem.Block{Type: "SSH SIGNATURE", Bytes: append([]byte("SSHSIG\x00\x00\x00\x01"), parts...)}), nil
 	})
+	return w
+}
+
+// TestJudgedOnce: git is asked of each signature once, even where the index is made anew.
+func TestJudgedOnce(t *testing.T) {
+	w := signedWorld(t)
 	var ids []string
 	judge := func(minutes int, name string) []string {
 		t.Helper()
@@ -49,7 +62,7 @@ func TestJudgedOnce(t *testing.T) {
 		ids = append(ids, note.ID)
 		w.append(alice, minutes, session.Entry{Memories: []session.Memory{note}})
 		m := w.materializer()
-		if err := m.Judge(t.Context(), "the same keys", math.MaxInt); err != nil {
+		if _, err := m.Judge(t.Context(), "the same keys", true, math.MaxInt); err != nil {
 			t.Fatal(err)
 		}
 		return w.dump(m)["signatures"]
@@ -74,4 +87,32 @@ func TestJudgedOnce(t *testing.T) {
 	}
 	harness.Equal(t, "with a program that fails", map[string]session.Trust{ids[0]: session.Verified, ids[1]: session.Verified, ids[2]: session.Signed}, got)
 	w.noWarnings()
+}
+
+// TestNightTenThousandSignatures measures how long many signatures take the first time, and when there is one more.
+func TestNightTenThousandSignatures(t *testing.T) {
+	const days, each = 200, 50
+	w := signedWorld(t)
+	for day := range days {
+		var notes []session.Entry
+		for i := range each {
+			text := fmt.Sprint("note ", i, " of day ", day)
+			notes = append(notes, session.Entry{Memories: []session.Memory{memory(0, text, text)}})
+		}
+		w.append(alice, (day-days)*24*60, notes...)
+	}
+	w.catchUp(w.materializer())
+	judge := func(when string) {
+		t.Helper()
+		began := time.Now()
+		if _, err := w.materializer().Judge(t.Context(), "the same keys", true, math.MaxInt); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(when, time.Since(began))
+	}
+	judge("the first time")
+	w.append(alice, 2, session.Entry{Memories: []session.Memory{memory(2, "one more", "one more")}})
+	w.catchUp(w.materializer())
+	judge("one more")
+	harness.Equal(t, "signatures", days*each+2, len(w.dump(w.materializer())["signatures"]))
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,16 +12,22 @@ import (
 )
 
 // Keys is a sum of what decides which signatures are good: the files of allowed and revoked signers, and when a keyring was last changed. A verdict holds as
-// long as it is the same.
-func Keys(conf map[string][]string, home string, env []string) string {
+// long as it is the same. Alike says that of each ssh key all signatures are worth the same: ssh-keygen judges them, and none holds for a time only.
+// Relative paths begin at dir.
+func Keys(conf map[string][]string, dir, home string, env []string) (print string, alike bool) {
 	sum := sha256.New()
+	alike = len(conf["gpg.ssh.program"]) == 0
 	for _, key := range []string{"gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"} {
 		if all := conf[key]; len(all) > 0 {
 			file := all[len(all)-1]
+			path := filepath.Join(dir, file)
 			if rest, ok := strings.CutPrefix(file, "~/"); ok {
-				file = filepath.Join(home, rest)
+				path = filepath.Join(home, rest)
+			} else if filepath.IsAbs(file) {
+				path = file
 			}
-			text, _ := os.ReadFile(file) // without one, nobody's key is known
+			text, err := os.ReadFile(path) // without one, nobody's key is known
+			alike = alike && err == nil && !bytes.Contains(bytes.ToLower(text), []byte("valid-"))
 			fmt.Fprintf(sum, "%s %s %d\n%s\n", key, file, len(text), text)
 		}
 	}
@@ -30,10 +37,10 @@ func Keys(conf map[string][]string, home string, env []string) string {
 			ring = cmp.Or(dir, ring)
 		}
 	}
-	for _, name := range []string{"pubring.kbx", "pubring.gpg", "trustdb.gpg"} {
+	for _, name := range []string{"pubring.kbx", "pubring.gpg", "public-keys.d/pubring.db", "trustdb.gpg", "trustlist.txt"} {
 		if info, err := os.Stat(filepath.Join(ring, name)); err == nil {
 			fmt.Fprintln(sum, name, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
+	return hex.EncodeToString(sum.Sum(nil)[:8]), alike
 }

@@ -87,29 +87,49 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 	}
 }
 
-// EmbedLater starts a process of low priority that makes the missing vectors of the built-in model, and does not wait for it. If such a process
-// runs already, the second one ends at once. In CI none is started, because nobody asks there later.
-func (w *Workspace) EmbedLater(conf config.Config) error {
-	if !conf.Embed.BuiltIn() || conf.CI || w.Exe == "" {
+// WorkLater starts a process of low priority that makes the vectors which the model that is built in has not made yet, and judges signatures, and does
+// not wait for it. Without that model it is started where there are signatures. Where one is at work, the other goes at once. In CI nobody asks afterwards.
+func (w *Workspace) WorkLater(conf config.Config, signatures bool) error {
+	what := "--vectors"
+	if !conf.Embed.BuiltIn() {
+		what = "--signatures"
+	}
+	if conf.CI || w.Exe == "" || !conf.Embed.BuiltIn() && !signatures {
 		return nil
 	}
-	cmd := exec.Command(w.Exe, "index", "--vectors")
+	cmd := exec.Command(w.Exe, "index", what)
 	cmd.Dir, cmd.Env = w.RekalDir(), w.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start making vectors: %w", err)
+		return fmt.Errorf("start what is done later: %w", err)
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowPriority) // where that is refused, or it has ended, nothing is lost
 	return nil
 }
 
-// Judge has git verify at most so many signatures of ledger commits that it has not verified yet, and notes the verdicts.
-func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) error {
+// WorkOnFetched is WorkLater where this process took in what a fetch brought.
+func (w *Workspace) WorkOnFetched() {
+	if !w.tookIn {
+		return
+	}
+	w.tookIn = false
+	conf, err := w.Settings()
+	if err == nil {
+		err = w.WorkLater(conf, w.tookInSigned)
+	}
+	if err != nil {
+		w.Warn(err)
+	}
+}
+
+// Judge notes what the signatures of ledgers are worth, of at most so many that were not looked at so far. All is whether none is left.
+func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) (all bool, err error) {
 	m, err := w.Reader()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return m.Judge(ctx, signature.Keys(conf.Git, w.Home, w.Env), most)
+	keys, alike := w.keys(conf)
+	return m.Judge(ctx, keys, alike, most)
 }
 
 // Foreign lists the commits of the author's ledger that another key signed, or whose signature is bad.
@@ -118,7 +138,13 @@ func (w *Workspace) Foreign(ctx context.Context, a Author) ([]materialize.Foreig
 	if err != nil {
 		return nil, err
 	}
-	return m.Foreign(ctx, a.Ledger.Ref(), signature.Keys(a.Config.Git, w.Home, w.Env))
+	keys, _ := w.keys(a.Config)
+	return m.Foreign(ctx, a.Ledger.Ref(), keys)
+}
+
+// keys are signature.Keys, as git here sees them.
+func (w *Workspace) keys(conf config.Config) (print string, alike bool) {
+	return signature.Keys(conf.Git, w.Repo.Layout().WorkTree, w.Home, w.Env)
 }
 
 // lowPriority is the niceness of processes in the background.

@@ -56,6 +56,12 @@ func (w *Workspace) takeInFetched(ctx context.Context) {
 			w.Warn(fmt.Errorf(`a fetch brought a ledger that is left to "git rekal sync": %w`, err))
 		}
 		moved = moved || taken.Own != ""
+		w.tookIn = w.tookIn || taken.Ledgers > 0
+		for c, err := range w.Repo.Newest(within, []git.OID{tips[ref]}, []git.OID{known[ref]}) {
+			if w.tookInSigned = w.tookInSigned || err == nil && c.Signed; err != nil || w.tookInSigned {
+				break
+			}
+		}
 	}
 	if ctx.Err() != nil {
 		return

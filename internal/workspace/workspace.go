@@ -77,6 +77,8 @@ type Workspace struct {
 	settings         func() (config.Config, error) // as they were when somebody first asked
 	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
 	preparedVector   func() []float32              // waits for it; nil: nothing is expected
+
+	tookIn, tookInSigned bool // a fetch had brought something of ledgers; there were signatures
 }
 
 // ErrNotInitialised is a repository in which init was not run.
