@@ -62,6 +62,9 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 		end++
 	}
 	s.work += end - body
+	if isFile(t[body:end]) {
+		end = body + strings.LastIndexByte(t[body:end], '.')
+	}
 	rest := t[body:end]
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
