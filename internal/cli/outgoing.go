@@ -19,16 +19,32 @@ import (
 // errDeclined is a person's answer to what would be sent.
 var errDeclined = errors.New("nothing was sent, because you did not agree")
 
-// askFirst shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can answer, the command is the
-// agreement.
-func (app *App) askFirst(ctx context.Context, author workspace.Author, remote string) error {
+// unagreedError is a remote that nobody agreed to, where nobody can be asked.
+type unagreedError struct{ place, agrees string }
+
+func (e *unagreedError) Error() string {
+	return fmt.Sprintf("nothing was sent to %s: nobody agreed to that, and nobody can be asked here", printable(e.place))
+}
+
+// Hint is how to agree.
+func (e *unagreedError) Hint() string {
+	return fmt.Sprintf(`run it on a terminal, or agree with %q`, printable(e.agrees))
+}
+
+// askFirst shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can be asked, nothing is to be sent: that is an
+// unagreedError if there is something; agrees is the command that would agree.
+func (app *App) askFirst(ctx context.Context, author workspace.Author, remote, agrees string) (send bool, err error) {
 	stdin, ok := app.Stdin.(*os.File)
-	if author.Config.Agreed(remote) || !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
-		return nil
+	if !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
+		out, err := author.Ledger.Outgoing(ctx, remote)
+		if err == nil && len(out.Sessions)+out.Memories > 0 {
+			err = &unagreedError{place(author, remote), agrees}
+		}
+		return false, err
 	}
 	shown, err := outgoingText(ctx, author, remote)
 	if err != nil {
-		return err
+		return false, err
 	}
 	fmt.Fprint(app.Stderr, shown)
 	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, place(author, remote)))
@@ -40,12 +56,12 @@ func (app *App) askFirst(ctx context.Context, author workspace.Author, remote st
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	case said := <-answer:
 		if said != "y" && said != "yes" {
-			return errDeclined
+			return false, errDeclined
 		}
-		return nil
+		return true, nil
 	}
 }
 

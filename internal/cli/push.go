@@ -24,22 +24,38 @@ type pushOptions struct {
 func newPushCmd(app *App) *cobra.Command {
 	c := &pushOptions{}
 	cmd := &cobra.Command{
-		Use: "push [--dry-run] [REMOTE]", Short: "send your ledger",
+		Use: "push [--dry-run|--yes] [REMOTE]", Short: "send your ledger",
 		Long: `
 Sends the branch rekal/<email>, and nothing else, through git push. If the remote holds more of the branch, from another machine, it is fetched and
 merged first. A push is forced only to remove scrubbed text. It prints nothing if there is nothing to send.
 
 The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
 "git push" sends the ledger there, too, unless rekal.autopush is false. Before the first one, a person on a terminal is shown what would go, and
-asked.`,
+asked. Where nobody can be asked (a script, an agent), nothing is sent without --yes.`,
 		ValidArgsFunction: app.completes(takesRemote),
 	}
+	c.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be sent where: sessions, their first prompts, sizes")
 	return app.withOptions(cmd, c)
 }
 
 // remoteArg is what push and sync take: nothing, or the name of a remote.
-type remoteArg struct{ remote string }
+type remoteArg struct {
+	remote string
+	yes    bool
+}
+
+func (c *remoteArg) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.yes, "yes", false, "agree to send to the remote, and ask nobody")
+}
+
+// agreement is the command that agrees to a remote; "" for this one.
+func (c *remoteArg) agreement(command, remote string) string {
+	if c.yes {
+		return ""
+	}
+	return fmt.Sprintf("git rekal %s --yes %s", command, remote)
+}
 
 func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
@@ -66,17 +82,19 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 		return app.wouldSend(ctx, author, remote)
 	}
 	app.paused(author.Config)
-	err = app.push(ctx, w, author, remote)
+	err = app.push(ctx, w, author, remote, c.agreement("push", remote))
 	if w.Ready() == nil { // else there is no cache
 		err = errors.Join(err, capture.Follow(ctx, w.Repo, w.RekalDir()))
 	}
 	return err
 }
 
-// push sends the ledger, says so, and notes that the user agreed to this remote.
-func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
-	if err := app.askFirst(ctx, author, remote); err != nil {
-		return err
+// push sends the ledger, says so, and notes that the user agreed to this remote. They agree by a command, or by their answer; "" if they did.
+func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote, agrees string) error {
+	if agrees != "" && !author.Config.Agreed(remote) {
+		if send, err := app.askFirst(ctx, author, remote, agrees); !send || err != nil {
+			return err
+		}
 	}
 	if all, _ := author.Ledger.Sent(remote); !all {
 		app.progress("sending the ledger to " + remote)

@@ -21,7 +21,7 @@ func TestInitTells(t *testing.T) {
 	if d.run("init"); !strings.Contains(d.stderr, "nothing is shared yet") {
 		t.Errorf("before a push init says %q", d.stderr)
 	}
-	d.run("push")
+	d.run("push", "--yes")
 	d.run("clean")
 	if d.run("init"); strings.Contains(d.stderr, "nothing is shared") || !strings.Contains(d.stderr, "origin has all of your ledger") {
 		t.Errorf("after clean and init it says %q", d.stderr)
@@ -30,7 +30,7 @@ func TestInitTells(t *testing.T) {
 	if d.run("init"); !strings.Contains(d.stderr, `hint: ask what was said: git rekal "`) {
 		t.Errorf("init tells a person %q", d.stderr)
 	}
-	d.run("push") // which has agreed again, with nothing to send
+	d.run("push", "--yes") // which has agreed again, with nothing to send
 	if d.run("push"); d.stdout+d.stderr != "" {
 		t.Errorf("push with nothing to send says %q %q", d.stdout, d.stderr)
 	}

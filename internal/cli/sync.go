@@ -27,7 +27,7 @@ type syncOptions struct {
 func newSyncCmd(app *App) *cobra.Command {
 	c := &syncOptions{}
 	cmd := &cobra.Command{
-		Use: "sync [--unbounded|--dry-run] [REMOTE]", Short: "exchange with the team",
+		Use: "sync [--unbounded] [--dry-run|--yes] [REMOTE]", Short: "exchange with the team",
 		Long: `
 Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
 ledger that was rewritten on the remote is merged, so you lose nothing.
@@ -39,6 +39,7 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 		ValidArgsFunction: app.completes(takesRemote),
 	}
 	fs := cmd.Flags()
+	c.addFlags(fs)
 	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "only say what would be captured, and sent where: sessions, their first prompts, sizes")
 	return app.withOptions(cmd, c)
@@ -125,7 +126,7 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	if author.Config.Remote == "" && unfetched == nil {
 		app.mirrored(ctx, w, remote)
 	}
-	unsent := app.push(ctx, w, author, remote)
+	unsent := app.push(ctx, w, author, remote, c.agreement("sync", remote))
 	switch {
 	case unfetched != nil && unsent != nil && ctx.Err() == nil:
 		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))

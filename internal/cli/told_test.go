@@ -118,7 +118,7 @@ func (w *tenants) at(clock string) *tenants {
 func (w *tenants) teams() {
 	w.t.Helper()
 	w.must(`git push -q origin main && git clone -q ../origin.git ../bob && cd ../bob && git config user.email bob@example.com &&
-		git rekal init && git rekal save --title "Proxy timeout" "The proxy gives up after 60 s without a byte." && git rekal push`)
+		git rekal init && git rekal save --title "Proxy timeout" "The proxy gives up after 60 s without a byte." && git rekal push --yes`)
 }
 
 // leaks has a session with a secret in it, made up here, in no commit yet.

@@ -22,7 +22,7 @@ func (s *scratch) scale(ctx context.Context) error {
 	}{
 		{"git clone, with all ledgers", []string{"git", "clone", "-q", "--mirror", "file://" + s.team(), filepath.Join(s.dir, "scratch", "mirror")}},
 		{"git rekal index, the first one", []string{s.rekalBin(), "index"}},
-		{"git rekal sync, nothing new", []string{s.rekalBin(), "sync"}},
+		{"git rekal sync, nothing new", []string{s.rekalBin(), "sync", "--yes"}},
 		{"first SELECT", []string{s.rekalBin(), "query", "SELECT count(*) FROM turns"}},
 		{"git rekal checkpoint, nothing new", []string{s.rekalBin(), "checkpoint"}},
 	}

@@ -105,9 +105,9 @@ func TestSquashOnServer(t *testing.T) {
 	a.git("push", "-q", "origin", a.branch)
 	a.mergesThere("squash-merge", branch)
 	a.home()
-	a.git("rekal", "sync")
+	a.git("rekal", "sync", "--yes")
 	b.update()
-	b.git("rekal", "sync")
+	b.git("rekal", "sync", "--yes")
 	a.exactly(k, expiry)
 	a.exactly(nil, header)
 	b.exactly(nil, expiry+"\n"+header) // which b merged, and only a's ledger tells whose it is
@@ -223,8 +223,8 @@ func TestInitTiesSquash(t *testing.T) {
 	a.exactly(k, expiry)
 	b.update()
 	b.setUp()
-	a.git("rekal", "sync")
-	b.git("rekal", "sync")
+	a.git("rekal", "sync", "--yes")
+	b.git("rekal", "sync", "--yes")
 	b.exactly(k, expiry)
 }
 

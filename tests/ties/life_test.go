@@ -50,7 +50,7 @@ func (h *history) ends() {
 		b.setUp()
 	}
 	for _, who := range []*author{a, b, a} {
-		who.git("rekal", "sync")
+		who.git("rekal", "sync", "--yes")
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *author) rests() {
 		a.picks(a.topics[a.rng.IntN(n)])
 	}
 	if !a.late && a.rng.IntN(4) == 0 {
-		a.git("rekal", "sync")
+		a.git("rekal", "sync", "--yes")
 		a.notes(0, "sync")
 	}
 	if len(a.talks) > 0 && a.rng.IntN(2) == 0 {

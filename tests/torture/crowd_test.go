@@ -26,7 +26,7 @@ func TestLongCrowd(t *testing.T) {
 		for range 5 {
 			do = append(do, func() error { return c.quietly("git", "rekal", "checkpoint") })
 		}
-		do = append(do, func() error { return c.quietly("git", "rekal", "sync") })
+		do = append(do, func() error { return c.quietly("git", "rekal", "sync", "--yes") })
 		began := time.Now()
 		if err := together(do...); err != nil {
 			t.Fatalf("round %d: %v", n, err)

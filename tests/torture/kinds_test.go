@@ -20,8 +20,8 @@ import (
 var kinds = map[string]func(*medley, *act){
 	"init":         plain("git", "rekal", "init"),
 	"init --mcp":   plain("git", "rekal", "init", "--mcp"),
-	"sync":         plain("git", "rekal", "sync"),
-	"push":         plain("git", "rekal", "push"),
+	"sync":         plain("git", "rekal", "sync", "--yes"),
+	"push":         plain("git", "rekal", "push", "--yes"),
 	"checkpoint":   plain("git", "rekal", "checkpoint"),
 	"dry run":      plain("git", "rekal", "checkpoint", "--dry-run"),
 	"index":        plain("git", "rekal", "index"),

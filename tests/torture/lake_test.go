@@ -27,7 +27,7 @@ func (c *clone) behindLake() error {
 }
 
 func (c *clone) behindMirror() error {
-	if err := c.quietly("git", "rekal", "push"); err != nil {
+	if err := c.quietly("git", "rekal", "push", "--yes"); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.home, "mirrors")); err == nil {

@@ -217,7 +217,7 @@ func (m *medley) listen(res ran) {
 func (m *medley) settle() error {
 	for range 2 {
 		for _, c := range m.pair {
-			if err := errors.Join(c.mendAll(), c.quietly("git", "rekal", "sync")); err != nil {
+			if err := errors.Join(c.mendAll(), c.quietly("git", "rekal", "sync", "--yes")); err != nil {
 				return err
 			}
 		}

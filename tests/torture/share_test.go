@@ -94,7 +94,7 @@ func (w *world) meet(pair []*clone) {
 	for range 2 {
 		for _, c := range pair {
 			w.fatal(c.mendAll())
-			c.must("git", "rekal", "sync")
+			c.must("git", "rekal", "sync", "--yes")
 		}
 	}
 	var want []turn
@@ -137,7 +137,7 @@ func TestNightMachinesAtOnce(t *testing.T) {
 		for i, c := range machines {
 			w.fatal(c.grow(w, 2, 6))
 			c.must("git", "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("round %d", n))
-			how := [][]string{{"git", "push", "-q", "origin", "HEAD"}, {"git", "rekal", "sync"}, {"git", "rekal", "push"}}
+			how := [][]string{{"git", "push", "-q", "origin", "HEAD"}, {"git", "rekal", "sync", "--yes"}, {"git", "rekal", "push", "--yes"}}
 			for _, args := range how[w.rng.IntN(2):] {
 				do = append(do, func() error {
 					if err := c.quietly(args...); err != nil {

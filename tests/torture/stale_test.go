@@ -19,7 +19,7 @@ func TestNightStaleLeftovers(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	git := filepath.Join(c.dir, ".git")
-	c.must("git", "rekal", "sync")
+	c.must("git", "rekal", "sync", "--yes")
 	for i, s := range []leftover{
 		{"a lock of the packed refs", filepath.Join(git, "packed-refs.lock"), "", true},
 		{"a recall.db.new", ".rekal/recall.db.new", "half", true},
@@ -68,7 +68,7 @@ func (w *world) stumble(c *clone, s leftover) error {
 		{"git", "commit", "-q", "--allow-empty", "-m", "work"},
 		{"git", "rekal", "parser cache"},
 		{"git", "rekal", "index"},
-		{"git", "rekal", "sync"},
+		{"git", "rekal", "sync", "--yes"},
 	} {
 		res, err := c.run(args...)
 		if err == nil && res.code != 0 {

@@ -35,19 +35,19 @@ func TestLongTeam(t *testing.T) {
 
 	me, plain := team.newcomer("me"), team.newcomer("git-alone")
 	me.must("git", "rekal", "init")
-	t.Logf("first sync: %v; git alone, for the same fetch: %v", me.timed("git", "rekal", "sync"), plain.timed(fetchLedgers...))
+	t.Logf("first sync: %v; git alone, for the same fetch: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
 	t.Logf("the caches: %s", size(below(me.rekal())))
 	if got := me.count("sessions"); got != authors*sessions {
 		t.Errorf("%d sessions, want %d", got, authors*sessions)
 	}
 	for n := range pick(1, 5) {
 		team.write("-authors", "1", "-sessions", "1", "-first", strconv.Itoa(sessions+n))
-		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync"), plain.timed(fetchLedgers...))
+		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
 		if got := me.count("sessions"); got != authors*sessions+n+1 {
 			t.Errorf("%d sessions, want %d", got, authors*sessions+n+1)
 		}
 	}
-	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync"), plain.timed(fetchLedgers...))
+	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
 	for _, args := range [][]string{
 		{"-n", "10", "timeout of the session cache"}, {"timeout of the session cache"}, {"--file", "^internal/cache/", "timeout"},
 	} {
