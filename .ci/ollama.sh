@@ -76,7 +76,7 @@ say 'With the model: vectors of its dimensions, and recall that uses them.'
 printf 'FROM %s\n' "$model" >"$work/Modelfile"
 (cd "$work" && "$ollama" create nomic-embed-text -f Modelfile >/dev/null 2>&1) || fail create
 rm -f .rekal/embed.json
-time git rekal sync
+time git rekal sync --yes
 answer=$(vectors) && want '{"n":2,"dim":768}' && printf '%s\n' "$answer"
 time git rekal "JWT expiry" >"$work/with"
 answer=$(REKAL_EMBED=off git rekal "JWT expiry")
