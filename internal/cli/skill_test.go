@@ -74,7 +74,7 @@ func TestLongReadme(t *testing.T) {
 func (c told) check(w *tenants) {
 	w.t.Helper()
 	out, errs, err := w.sh(strings.Replace(c.line, "rekal sync", "rekal sync --yes", 1)) // a person on a terminal would be asked
-	if strings.Contains(c.output, "git-rekal: ") { // it shows stderr, too
+	if strings.Contains(c.output, "git-rekal: ") {                                       // it shows stderr, too
 		out += errs
 	}
 	switch {
