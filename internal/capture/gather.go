@@ -108,7 +108,7 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit 
 			return false, err
 		}
 		storesChanged = storesChanged || more
-		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without}
+		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without, nameRepo: c.NameRepo}
 		for _, f := range found.Files {
 			if err := visit(rd, f); err != nil {
 				return false, err

@@ -54,7 +54,7 @@ type piece struct {
 // can be taken in order while the next ones are being read. Not more than some are decoded and
 // not taken. A single one is decoded when it is asked for.
 func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
-	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.bounds.Piece, without: g.Without}
+	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.bounds.Piece, without: g.Without, nameRepo: g.NameRepo}
 	out := make([]func() *reading, len(files))
 	for i, f := range files {
 		cursor, last := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
@@ -112,6 +112,7 @@ type reader struct {
 	piece    int64 // see Round
 	outputs  bool  // see transcript.Options
 	without  Excluded
+	nameRepo func(root string) string
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
@@ -139,7 +140,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if cut {
 		f.Size = offset + now.size
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, Outputs: rd.outputs}
+	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, NameRepo: rd.nameRepo, Outputs: rd.outputs}
 	if k != nil {
 		opt.Last, opt.HasElsewhere = k.Last, k.HasElsewhere
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
@@ -184,7 +185,7 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	if !ok {
 		return nil, fmt.Errorf("read transcript %q: %s opens files only", f.Path, rd.agent.Name())
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, OtherRepos: rd.others, Outputs: rd.outputs}
+	opt := transcript.Options{File: f, Roots: rd.roots, OtherRepos: rd.others, NameRepo: rd.nameRepo, Outputs: rd.outputs}
 	in, err := opener.Open(ctx, opt)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)

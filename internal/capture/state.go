@@ -340,7 +340,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 			k.Scrubbed = t.TS
 		}
 		k.noteScrubbed(t)
-		k.HasElsewhere = k.HasElsewhere || t.Content == session.Elsewhere
+		k.HasElsewhere = k.HasElsewhere || session.IsElsewhere(t.Content)
 	}
 	k.NewSinceTie = k.NewSinceTie || len(s.Turns) > 0
 	if s.Cursor != "" {

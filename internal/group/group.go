@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +24,7 @@ import (
 	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -64,80 +64,23 @@ func (r *Refused) Hint() string { return r.hint }
 // ErrNone is in the error of a group in which no repository can be asked.
 var ErrNone error = &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`}
 
-// key is before the name of a group.
-const key = "rekal.group."
-
-// configured are the globs of each group.
-func configured(ctx context.Context, p workspace.Process) (map[string][]string, error) {
-	conf, err := git.OwnSettings(ctx, p.Dir, p.Env, `^rekal\.group\.`)
-	out := map[string][]string{}
-	for name, globs := range conf {
-		out[strings.TrimPrefix(name, key)] = globs
-	}
-	return out, err
-}
-
 // Names are the groups that the user configured, sorted.
 func Names(ctx context.Context, p workspace.Process) ([]string, error) {
-	groups, err := configured(ctx, p)
-	return slices.Sorted(maps.Keys(groups)), err
+	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
+	return groups.Names(), err
 }
 
 // Holding are the groups that hold the repository in which p runs, sorted; none outside of one.
 func Holding(ctx context.Context, p workspace.Process) ([]string, error) {
-	groups, err := configured(ctx, p)
+	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
-	here, err := rootsHere(ctx, p)
+	here, err := machine.RootsAt(ctx, p.Dir, p.Env)
 	if err != nil {
 		return nil, err
 	}
-	return holding(groups, here), nil
-}
-
-func holding(groups map[string][]string, here []os.FileInfo) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if slices.ContainsFunc(matching(groups[name]), func(path string) bool { return isOneOf(path, here) }) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// rootsHere are the folders by which the repository that p runs in may be meant; none outside of one.
-func rootsHere(ctx context.Context, p workspace.Process) (roots []os.FileInfo, err error) {
-	repo, err := git.Open(ctx, p.Dir, p.Env)
-	if errors.Is(err, git.ErrNotRepository) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer repo.Close()
-	paths, err := repo.Worktrees()
-	for _, path := range append(paths, repo.Layout().CommonDir) {
-		if info, err := os.Stat(path); err == nil {
-			roots = append(roots, info)
-		}
-	}
-	return roots, err
-}
-
-func isOneOf(path string, of []os.FileInfo) bool {
-	info, err := os.Stat(path)
-	return err == nil && slices.ContainsFunc(of, func(one os.FileInfo) bool { return os.SameFile(one, info) })
-}
-
-// matching are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend on where one stands.
-func matching(globs []string) (paths []string) {
-	for _, glob := range globs {
-		if found, err := filepath.Glob(filepath.Clean(glob)); err == nil && filepath.IsAbs(glob) {
-			paths = append(paths, found...)
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	return groups.Holding(here), nil
 }
 
 // Open opens the repositories of a group. The error is a Refused where there is none to ask, or who asks may not.
@@ -172,15 +115,15 @@ func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (n
 		paths, err = p.Machine().Repositories()
 		return paths, paths, err
 	}
-	groups, err := configured(ctx, p)
+	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	here, err := rootsHere(ctx, p)
+	here, err := machine.RootsAt(ctx, p.Dir, p.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, held := strings.ToLower(which.Name), holding(groups, here)
+	name, held := strings.ToLower(which.Name), groups.Holding(here)
 	switch g.Names = held; {
 	case name == "" && len(held) == 0:
 		return nil, nil, &Refused{"no group holds this repository", `the user puts it into one: "git config --global --add rekal.group.NAME PATH", where PATH may have globs`}
@@ -196,7 +139,7 @@ func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (n
 			if !strings.ContainsAny(glob, `*?[\`) {
 				named = append(named, filepath.Clean(glob))
 			}
-			paths = append(paths, matching([]string{glob})...)
+			paths = append(paths, machine.Matching([]string{glob})...)
 		}
 	}
 	paths = append(paths, named...)

@@ -66,7 +66,7 @@ func turnsAt(ctx context.Context, index *db.DB, wanted map[string]int) (map[stri
 	}
 	next := map[string]int{}
 	for id, t := range turns {
-		if t.Content == session.Elsewhere {
+		if session.IsElsewhere(t.Content) {
 			next[id] = t.Index + 1
 		}
 	}
@@ -89,7 +89,7 @@ func Said(ctx context.Context, index *db.DB, h result.Hit) (asked, answered stri
 	asked, answered, err = index.Exchange(ctx, h.ID, *h.Turn)
 	asked = session.Purpose(asked)
 	for _, text := range []*string{&asked, &answered} {
-		if *text == session.Elsewhere {
+		if session.IsElsewhere(*text) {
 			*text = ""
 		}
 		*text = search.Snippet(*text, "", shownSaid)

@@ -37,7 +37,7 @@ func Purpose(prompt string) string {
 // PurposeOf is what the first prompt of some turns is for that says something, and its index; -1 for none.
 func PurposeOf(turns []Turn) (string, int) {
 	asked := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool {
-		return t.Role != RoleHuman || t.Content == Scrubbed || t.Content == Elsewhere
+		return t.Role != RoleHuman || t.Content == Scrubbed || IsElsewhere(t.Content)
 	})
 	i := TitleTurn(asked)
 	if i < 0 {

@@ -117,6 +117,12 @@ const Scrubbed = "[REDACTED:scrubbed]"
 // repository, whose ledger may hold it. The turn has the time and role of the part's first turn or call.
 const Elsewhere = "[REDACTED:elsewhere]"
 
+// IsElsewhere reports whether a turn's content is Elsewhere. The paths of repositories in the same group may stand behind it.
+func IsElsewhere(content string) bool {
+	rest, ok := strings.CutPrefix(content, Elsewhere)
+	return ok && (rest == "" || strings.HasPrefix(rest, " ") && !strings.Contains(rest, "\n"))
+}
+
 // MaxTurn is how many bytes of one turn are kept. What is longer is cut with a marker
 // that says by how much (ledger format, version 1).
 const MaxTurn = 1 << 20

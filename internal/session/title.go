@@ -75,8 +75,8 @@ const titleTurns = 8
 // TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt, or, where that is a number or a
 // command and says nothing, what follows it. It is -1 where there is no prompt.
 func TitleTurn(turns []Turn) int {
-	said := func(t Turn) bool { return t.Content != Elsewhere && t.Content != Scrubbed }
-	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && t.Content != Elsewhere })
+	said := func(t Turn) bool { return !IsElsewhere(t.Content) && t.Content != Scrubbed }
+	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsElsewhere(t.Content) })
 	if first < 0 {
 		return -1
 	}

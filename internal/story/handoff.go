@@ -83,7 +83,7 @@ func oneLine(text string) string { return session.OneLine(result.Printable(text)
 // agentTurns are the last lastAnswers turns of the agent.
 func agentTurns(said []result.Turn) (out []result.Turn) {
 	for _, t := range slices.Backward(said) {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && t.Content != session.Elsewhere && strings.TrimSpace(t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhere(t.Content) && strings.TrimSpace(t.Content) != "" {
 			if out = append(out, t); len(out) == lastAnswers {
 				break
 			}

@@ -99,9 +99,9 @@ func countWords(text string) int { return len(strings.Fields(text)) }
 
 // distinctPrompts are the prompts of a session, each text once.
 func distinctPrompts(turns []result.Turn) (out []result.Turn) {
-	seen := map[string]bool{session.Scrubbed: true, session.Elsewhere: true}
+	seen := map[string]bool{session.Scrubbed: true}
 	for _, t := range turns {
-		if t.Role == session.RoleHuman && !seen[t.Content] {
+		if t.Role == session.RoleHuman && !seen[t.Content] && !session.IsElsewhere(t.Content) {
 			seen[t.Content], out = true, append(out, t)
 		}
 	}
@@ -112,7 +112,7 @@ func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 func lastWords(turns []result.Turn) string {
 	last := ""
 	for _, t := range turns {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && t.Content != session.Elsewhere && session.Typed(t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhere(t.Content) && session.Typed(t.Content) != "" {
 			last = t.Content
 		}
 	}

@@ -300,7 +300,7 @@ func (d *decoder) addCall(p *part, u toolUse) {
 		at = inside
 	}
 	if !p.admits(at, session.RoleAssistant, d.ts) {
-		d.leftOut(p)
+		d.leftOut(p, u.paths...)
 		return
 	}
 	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}

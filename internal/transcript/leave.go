@@ -3,6 +3,7 @@ package transcript
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -19,9 +20,10 @@ import (
 
 // leave is what a session does in other repositories.
 type leave struct {
-	mark *session.Turn // stands for what was left out and nothing has followed yet; nil: nothing was
-	from int64         // offset of the record with which that part begins; -1: it is here, and mark is nil
-	ever bool          // something was left out, in this read or before
+	mark  *session.Turn // stands for what was left out and nothing has followed yet; nil: nothing was
+	repos []string      // in which that was, where they may be named
+	from  int64         // offset of the record with which that part begins; -1: it is here, and mark is nil
+	ever  bool          // something was left out, in this read or before
 }
 
 // move notes that a record names a folder.
@@ -56,7 +58,7 @@ func (d *decoder) enter(p *part) {
 	p.passed = nil
 	if prompt != nil {
 		if m := p.leave.mark; m != nil && m.Role == prompt.Role && m.TS.Equal(prompt.TS) {
-			p.leave.mark = nil // nothing else was left out
+			p.leave.mark, p.leave.repos = nil, nil // nothing else was left out
 		}
 		p.admits(inside, prompt.Role, prompt.TS)
 		p.add(prompt.Role, prompt.Content, prompt.TS, d.start)
@@ -72,22 +74,44 @@ func (d *decoder) isOfSeveral(cwd string) bool {
 	return cwd == d.started && d.places.whereIs(cwd) == nowhere && d.places.isAbove(cwd)
 }
 
-// leftOut notes that what the record says is not taken. One of which something else was taken is not read again.
-func (d *decoder) leftOut(p *part) {
+// leftOut notes that what the record says is not taken, and names some paths. One of which something else was taken is not read again.
+func (d *decoder) leftOut(p *part, paths ...string) {
+	d.nameRepos(p, paths)
 	if p.where == outside && p.leave.from < 0 && d.out < d.start {
 		p.leave.from = d.start
 	}
 }
 
+// nameRepos notes in which repositories that is which the mark stands for, of those that may be named.
+func (d *decoder) nameRepos(p *part, paths []string) {
+	if p.leave.mark == nil || d.opt.NameRepo == nil {
+		return
+	}
+	dirs := []string{p.cwd}
+	for _, path := range paths {
+		dirs = append(dirs, d.folderOf(p, path))
+	}
+	for _, dir := range dirs {
+		if repo := d.places.locate(dir).repo; repo != "" {
+			if name := d.opt.NameRepo(repo); name != "" && !slices.Contains(p.leave.repos, name) {
+				p.leave.repos = append(p.leave.repos, name)
+			}
+		}
+	}
+}
+
+// folderOf is the folder of a file that a call names.
+func (d *decoder) folderOf(p *part, path string) string {
+	if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
+		path = filepath.Join(p.cwd, path)
+	}
+	return filepath.Dir(path)
+}
+
 // keepEditsHere reports whether a call is to edit files of this repository, and leaves of it what concerns them: the innermost work tree that
 // holds such a file is one of this one.
 func (d *decoder) keepEditsHere(p *part, u *toolUse) bool {
-	isHere := func(path string) bool {
-		if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
-			path = filepath.Join(p.cwd, path)
-		}
-		return d.places.whereIs(filepath.Dir(path)) == inside
-	}
+	isHere := func(path string) bool { return d.places.whereIs(d.folderOf(p, path)) == inside }
 	if u.act != session.ActEdit || !slices.ContainsFunc(u.paths, isHere) {
 		return false
 	}
@@ -103,6 +127,7 @@ func (d *decoder) drop(p *part, at whereabouts) {
 	} else if len(p.ToolCalls) > 0 {
 		p.admits(at, session.RoleAssistant, d.ts)
 	}
+	d.nameRepos(p, nil)
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
 	p.Usage, p.at.turns, p.at.calls, p.at.edits, p.at.usage = nil, nil, nil, nil, nil
 	for id := range p.heard.pending {
@@ -134,8 +159,8 @@ func (p *part) admits(where whereabouts, role string, ts time.Time) bool {
 		return false
 	}
 	if m := p.leave.mark; m != nil {
-		p.add(m.Role, m.Content, m.TS, p.leave.from)
-		p.leave.mark = nil
+		p.add(m.Role, strings.TrimSpace(m.Content+" "+strings.Join(p.leave.repos, ", ")), m.TS, p.leave.from)
+		p.leave.mark, p.leave.repos = nil, nil
 	}
 	if p.where == inside {
 		p.leave.from = -1

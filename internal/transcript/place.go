@@ -19,7 +19,7 @@ import (
 type places struct {
 	roots []place           // the longest spelling first, so that the innermost worktree wins
 	real  map[string]string // path -> the same with symbolic links resolved
-	known map[string]whereabouts
+	known map[string]location
 	past  map[string]bool // roots of other repositories, as seen before: Options.OtherRepos
 	seen  []string        // those seen now
 	drive bool            // a root is one of Windows, and this is another system
@@ -35,13 +35,19 @@ const (
 	inside                     // in a work tree of this one
 )
 
+// location is where a folder is.
+type location struct {
+	whereabouts
+	repo string // outside: the root of the other repository's worktree
+}
+
 // place is one spelling of a worktree's root.
 type place struct {
 	spelling, real string
 }
 
 func newPlaces(roots []string) *places {
-	p := &places{real: make(map[string]string), known: make(map[string]whereabouts)}
+	p := &places{real: make(map[string]string), known: make(map[string]location)}
 	for _, root := range roots {
 		p.drive = p.drive || hasDrive(strings.TrimPrefix(root, "/"))
 		if root = slashed(root); !filepath.IsAbs(root) {
@@ -71,7 +77,9 @@ func slashed(path string) string {
 }
 
 // whereIs says where a folder is. Each is looked at once: a session names few.
-func (p *places) whereIs(dir string) whereabouts {
+func (p *places) whereIs(dir string) whereabouts { return p.locate(dir).whereabouts }
+
+func (p *places) locate(dir string) location {
 	at, ok := p.known[dir]
 	if !ok {
 		at = p.search(p.local(dir))
@@ -84,24 +92,24 @@ func (p *places) whereIs(dir string) whereabouts {
 // it. A repository in a worktree (a submodule, a clone) is another one. What git does not find by itself (a
 // work tree that the environment names, a folder that is gone with all above it) is compared as it is written. A
 // repository that is gone and was seen as another one is that still.
-func (p *places) search(dir string) whereabouts {
+func (p *places) search(dir string) location {
 	if !filepath.IsAbs(dir) || len(dir) > session.MaxPath {
-		return nowhere
+		return location{nowhere, ""}
 	}
 	for d := p.resolve(filepath.Clean(dir)); ; d = filepath.Dir(d) {
 		if slices.ContainsFunc(p.roots, func(r place) bool { return r.spelling == d }) {
-			return inside
+			return location{inside, ""}
 		}
 		if repo := repositoryAt(d); repo != "" {
 			if p.isOurs(repo) {
-				return inside
+				return location{inside, ""}
 			}
 			p.seen = append(p.seen, d)
-			return outside
+			return location{outside, d}
 		}
 		if p.past[d] {
 			if _, err := os.Lstat(d); errors.Is(err, fs.ErrNotExist) {
-				return outside
+				return location{outside, d}
 			}
 		}
 		if d == filepath.Dir(d) {
@@ -109,9 +117,9 @@ func (p *places) search(dir string) whereabouts {
 		}
 	}
 	if _, ok := p.rel(dir); ok {
-		return inside
+		return location{inside, ""}
 	}
-	return nowhere
+	return location{nowhere, ""}
 }
 
 // concerns reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or above one, whose files the session

@@ -93,6 +93,9 @@ type Options struct {
 	// OtherRepos are roots of other repositories, as earlier reads saw them: what was said there stays theirs when
 	// they are gone. It is only read.
 	OtherRepos map[string]bool
+	// NameRepo is the name by which the mark of what was left out may name another repository, by the root of its worktree; "" for none.
+	// It may be called from several goroutines. Nil names none.
+	NameRepo func(root string) string
 	// Head is the first record of the file, where the read begins behind it: what it says of the session as a whole (its
 	// folder, its agent's version) stands nowhere else. Nil where the read begins at the start.
 	Head []byte

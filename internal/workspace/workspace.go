@@ -25,6 +25,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/external"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/published"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -327,7 +328,32 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: w.Agents(a.Config),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: exclusionsOf(a.Config),
-		Private: capture.Private{Sessions: nativeRefs(a.Config.Private)},
+		Private: capture.Private{Sessions: nativeRefs(a.Config.Private)}, NameRepo: w.pathInGroup(),
+	}
+}
+
+// pathInGroup tells the path of another repository, by the root of a worktree, if a group holds it and this one; else "". What can't be read is in no
+// group. The configuration is read when it is first asked.
+func (w *Workspace) pathInGroup() func(root string) string {
+	ctx, here, env := context.Background(), w.Repo.Layout().CommonDir, git.Elsewhere(w.Env)
+	pathOf := sync.OnceValue(func() func(root string) string {
+		groups, err := machine.ReadGroups(ctx, here, env)
+		roots, err2 := machine.RootsAt(ctx, here, env)
+		if err != nil || err2 != nil || len(groups) == 0 {
+			return func(string) string { return "" }
+		}
+		return func(root string) string {
+			other, _ := machine.RootsAt(ctx, root, env)
+			return groups.PathBeside(roots, other)
+		}
+	})
+	var known sync.Map
+	return func(root string) string {
+		path, ok := known.Load(root)
+		if !ok {
+			path, _ = known.LoadOrStore(root, pathOf()(root))
+		}
+		return path.(string) //nolint:forcetypeassert // nothing else is stored
 	}
 }
 
