@@ -119,7 +119,7 @@ func TestShelvesPipes(t *testing.T) {
 	for _, name := range []string{
 		".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019ed836-b1da-78f1-8a0c-e598363d10f4.jsonl",
 		".copilot/session-state/a/events.jsonl", ".gemini/tmp/shop/chats/session-2026-01-01T00-00-0b882a68.json", ".gemini/tmp/shop/.project_root",
-		".gemini/projects.json", ".local/share/opencode/opencode.db", ".local/share/opencode/storage/session/p/ses_1.json",
+		".gemini/projects.json", ".local/share/opencode/opencode.db",
 		".cursor/projects/work-shop/agent-transcripts/a.jsonl",
 	} {
 		path := filepath.Join(home, name)

@@ -16,13 +16,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OpenCode reads the sessions of OpenCode, versions 0.1 to 1.18. From 1.2 on it keeps all of them in one SQLite database:
+// OpenCode reads the sessions of OpenCode, versions 1.2 to 1.18, in one SQLite database:
 //
 //	<data>/opencode.db, or opencode-<channel>.db
 //
 // where <data> is ${XDG_DATA_HOME:-~/.local/share}/opencode; $OPENCODE_DB names another file. A session is named
 // <database>/<session ID>, and is read as lines: its row, and then each message with its parts. The database may be open in
-// the agent: see sqlite.go. Earlier versions: see opencode_files.go.
+// the agent: see sqlite.go.
 type OpenCode struct{}
 
 // Name is the source of the sessions.
@@ -80,27 +80,16 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 		}
 		l.next.DBs = append(l.next.DBs, db)
 	}
-	if data := o.data(env); data != "" {
-		l.openCodeFiles(ctx, filepath.Join(data, "storage"))
-	}
 	return l.result(ctx)
-}
-
-// data is the folder in which the program keeps its data; "" where there is no home.
-func (o openCodeKind) data(env Env) string {
-	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
-	if data == "" {
-		return ""
-	}
-	return filepath.Join(data, o.name)
 }
 
 // stores are the databases that there may be.
 func (o openCodeKind) stores(env Env) []string {
-	data := o.data(env)
+	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
 	if data == "" {
 		return nil
 	}
+	data = filepath.Join(data, o.name)
 	stores := []string{filepath.Join(data, o.name+".db")}
 	if channels, err := filepath.Glob(filepath.Join(data, o.name+"-*.db")); err == nil {
 		stores = append(stores, channels...)
@@ -247,9 +236,6 @@ func (OpenCode) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
 }
 
 func openOpenCode(ctx context.Context, opt Options) (io.ReadCloser, error) {
-	if strings.HasSuffix(opt.File.Path, ".json") {
-		return openFiles(ctx, opt)
-	}
 	path, id := filepath.Split(opt.File.Path)
 	var lines bytes.Buffer
 	err := readDB(filepath.Clean(path), func(db *rows) error {
