@@ -66,7 +66,13 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}
 	}
-	q.Checkpoint, q.Tip = m.Text, m.Tip
+	q.Checkpoint, q.Tip, q.Unverified = m.Text, m.Tip, m.unverified
+	if q.Verified {
+		var err error
+		if q.Unverified, err = m.listUnverified(ctx); err != nil {
+			return out, err
+		}
+	}
 	if !q.Purged {
 		q.Hidden = append(q.Hidden, m.Hidden...)
 		slices.Sort(q.Hidden)
@@ -140,6 +146,8 @@ func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) 
 		case slices.ContainsFunc(out.Results, func(h result.Hit) bool { return h.ID == id }):
 		case slices.Contains(hidden, id):
 			out.Failed = append(out.Failed, &PurgedError{ID: out.Names.Short(id)})
+		case slices.Contains(q.Unverified, id):
+			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errUnverified))
 		default:
 			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
 		}

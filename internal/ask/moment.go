@@ -22,7 +22,7 @@ import (
 
 // Why says which sessions stand behind lines: see why.Lines.
 func (m *Moment) Why(ctx context.Context, req WhyRequest) (result.Recall, error) {
-	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.Hidden, m.w.Now()
+	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.leftOut(), m.w.Now()
 	out, err := why.Lines(ctx, m.DB, m.w.Repo, req)
 	out.AsOf = m.AsOf
 	return out, err
@@ -43,7 +43,13 @@ func Matches(text, question string) [][2]int { return search.Matches(text, quest
 
 // Log lists checkpoints: see recall.Log.
 func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Checkpoint, error) {
-	req.Now = m.w.Now()
+	req.Now, req.Unverified = m.w.Now(), m.unverified
+	if req.Verified {
+		var err error
+		if req.Unverified, err = m.listUnverified(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return recall.Log(ctx, m.DB, m.w.Repo, req)
 }
 
@@ -60,17 +66,17 @@ func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *
 	default:
 		id = s.ID
 	}
-	if !page.Purged && slices.Contains(m.Hidden, id) {
-		return nil, nil, &recall.PurgedError{ID: id}
+	if slices.Contains(m.unverified, id) || !page.Purged && slices.Contains(m.Hidden, id) {
+		return nil, nil, m.explainLeftOut(&PurgedError{ID: id})
 	}
 	return s, memory, nil
 }
 
 // Story tells what stands behind a commit, a range, a session or lines: see story.Read.
 func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
-	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.Hidden})
+	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.leftOut()})
 	out.AsOf = m.AsOf
-	return out, err
+	return out, m.explainLeftOut(err)
 }
 
 // How many tokens a hand-over has without a wish, at least, and at most.
@@ -112,7 +118,7 @@ func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, er
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.
 func (m *Moment) Each(ctx context.Context, authors []string, give func(*result.StorySession, *result.Memory) error) error {
-	return story.Each(ctx, m.DB, m.w.Repo, authors, m.Hidden, give)
+	return story.Each(ctx, m.DB, m.w.Repo, authors, m.leftOut(), give)
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
@@ -178,10 +184,10 @@ func (m *Moment) find(ctx context.Context, word string) (name.Thing, error) {
 	if err != nil {
 		return name.Thing{}, err
 	}
-	purged = append(purged, m.Hidden...)
+	purged = append(purged, m.leftOut()...)
 	what, err := name.Resolver{Index: m.DB, Repo: m.w.Repo, Names: names, Purged: purged}.Find(ctx, word)
 	if err == nil && slices.Contains(purged, what.ID) {
-		err = &PurgedError{ID: what.ID}
+		err = m.explainLeftOut(&PurgedError{ID: what.ID})
 	}
 	return what, err
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -23,6 +24,7 @@ type Moment struct {
 	Past
 	*materialize.Reader
 	w          *workspace.Workspace
+	unverified []string      // is left out of every answer, in order, by rekal.require; nil: nothing
 	records    *records.View // nil where they are not asked for, or can't be read
 	recordsErr error         // why records can't be read
 }
@@ -81,9 +83,50 @@ func (m *Moment) hideUnverified(ctx context.Context) error {
 	if err != nil || !conf.OnlyVerified {
 		return err
 	}
-	ids, err := m.DB.Unverified(ctx)
-	m.Hidden = append(m.Hidden, ids...)
-	slices.Sort(m.Hidden)
+	m.unverified, err = m.listUnverified(ctx)
+	return err
+}
+
+// leftOut is what no answer tells of besides what is purged in its tables, in order.
+func (m *Moment) leftOut() []string {
+	return slices.Sorted(slices.Values(slices.Concat(m.Hidden, m.unverified)))
+}
+
+// listUnverified are the sessions and memories that no key of their author is known to have signed, in order. It is today that signatures of a past
+// moment are known.
+func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
+	if m.Text == "" {
+		ids, err = m.DB.Verified(ctx)
+	} else {
+		ids, err = verifiedToday(ctx, m.w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.DB.Besides(ctx, ids)
+}
+
+func verifiedToday(ctx context.Context, w *workspace.Workspace) ([]string, error) {
+	today, err := w.Reader()
+	if err != nil {
+		return nil, err
+	}
+	index, err := today.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := index.Verified(ctx)
+	return ids, errors.Join(err, index.Close())
+}
+
+// errUnverified is why something is not shown that is neither purged nor scrubbed.
+var errUnverified = advice.New("no key of its author is known to have signed it", `"git config rekal.require" says whether agents are told of it`)
+
+// explainLeftOut says why something is not shown: what rekal.require leaves out is not purged.
+func (m *Moment) explainLeftOut(err error) error {
+	if purged := (*PurgedError)(nil); errors.As(err, &purged) && slices.Contains(m.unverified, purged.ID) {
+		return fmt.Errorf("%q: %w", purged.ID, errUnverified)
+	}
 	return err
 }
 

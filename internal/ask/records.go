@@ -42,7 +42,7 @@ func (m *Moment) recallWithRecords(ctx context.Context, req recall.Request) (ans
 func mayHaveRecords(req recall.Request) bool {
 	onlyRecords := req.Kind == recall.KindRecord
 	switch {
-	case req.Kind != "" && !onlyRecords, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
+	case req.Kind != "" && !onlyRecords, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.Verified, req.IDs != nil, len(req.Path) > 0,
 		!onlyRecords && req.Query == "" && req.Purged != db.Only:
 		return false
 	}

@@ -168,16 +168,16 @@ func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace
 	return w, author, nil
 }
 
-// withMoment opens the repository and its index for a command that reads: as of the checkpoint that a text names or, for "", of the commit of a
-// ledger that is checked out, else of now.
-func (app *App) withMoment(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
+// withMoment opens the repository and its index for a command that reads.
+func (app *App) withMoment(ctx context.Context, o ask.Opening, use func(*workspace.Workspace, *ask.Moment) error) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	return w.ExplainClean(app.indexing(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: checkpoint, Progress: progress})
+		o.Progress = progress
+		at, err := ask.Open(ctx, w, o)
 		if err != nil {
 			return flagged(err)
 		}

@@ -91,7 +91,7 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 
 // keys checks the databases of SQL.
 func (c *doctorOptions) keys(ctx context.Context, app *App, found *result.Doctor) error {
-	return app.withMoment(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
 			d, err := at.SQL(ctx, kind, app.makingTables)
 			if err != nil {

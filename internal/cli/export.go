@@ -101,7 +101,7 @@ func (c *exportOptions) run(ctx context.Context, app *App) error {
 	case gitAINotes:
 		return c.notes(ctx, app)
 	}
-	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
 		if c.mine {
 			who, err := w.Repo.Identity(ctx)

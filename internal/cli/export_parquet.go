@@ -46,7 +46,7 @@ func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
 	if c.mirrors != "" || c.group.asked() {
 		left, err = c.tablesOfGroup(ctx, app, out)
 	} else {
-		err = app.withMoment(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
+		err = app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
 	}
 	if err != nil {
 		return err

@@ -68,9 +68,11 @@ func (app *App) nameGroups(fs *pflag.FlagSet, args []string) []string {
 	return slices.Concat(args[:at], []string{"--" + groupFlag + "=" + args[at+1]}, args[at+2:])
 }
 
-// inGroup opens a group, has it asked, and tells which of its repositories could not be.
-func (app *App) inGroup(ctx context.Context, g grouping, use func(*group.Group) error) error {
-	return app.inWhich(ctx, g.which(app), use)
+// inGroup opens a group, has it asked for an answer of a shape, and tells which of its repositories could not be.
+func (app *App) inGroup(ctx context.Context, g grouping, s outputFlags, use func(*group.Group) error) error {
+	which := g.which(app)
+	which.Agent = s.toAgent(app)
+	return app.inWhich(ctx, which, use)
 }
 
 // inWhich is inGroup for repositories that are chosen already.
@@ -90,7 +92,7 @@ func (app *App) inWhich(ctx context.Context, which group.Which, use func(*group.
 // runGroup is run where several repositories are asked.
 func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
 	reads := c.shape.reads(app)
-	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
 		if err != nil {
 			return flagged(err)
@@ -107,7 +109,7 @@ func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
 
 // runGroup is run where several repositories are asked.
 func (c *logOptions) runGroup(ctx context.Context, app *App) error {
-	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		found, err := g.Log(ctx, c.req)
 		if err != nil {
 			return flagged(err)
@@ -122,7 +124,7 @@ func (c *logOptions) runGroup(ctx context.Context, app *App) error {
 
 // runGroup is run where several repositories are asked.
 func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
-	return app.inGroup(ctx, c.group, func(g *group.Group) error {
+	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		stats, err := g.Stats(ctx, c.req)
 		if err != nil {
 			return flagged(err)

@@ -63,7 +63,7 @@ func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
 
 func (c *handoffOptions) run(ctx context.Context, app *App) error {
 	var page, root string
-	err := app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) (err error) {
+	err := app.withMoment(ctx, ask.Opening{Agent: true}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		root = w.Repo.Layout().WorkTree
 		page, err = at.Handoff(ctx, c.id, c.budget)
 		return err

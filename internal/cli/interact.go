@@ -28,7 +28,7 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 		return &usageError{err: errNoTerminal, command: recallName}
 	}
 	act, item := choose.Nothing, choose.Item{}
-	err := app.withMoment(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) (err error) {
+	err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		hits, people := map[string]result.Hit{}, w.People(ctx)
 		act, item, err = choose.Run(ctx, in, out, app.Env, choose.Source{
 			Find: func(question string) ([]choose.Item, error) {

@@ -54,7 +54,7 @@ func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *linkOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		conf, err := w.Settings()
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ import, the date is when its sessions took place. Imported sessions that are tie
 
 A..B shows checkpoints at the commits of this range, also if a squash merge took them up. REV shows those at this commit
 and all before it. -3 is -n 3. PATH is a pathspec: the commit changed such a file. --agent shows checkpoints with sessions of this agent,
-and only these sessions. --json prints one object a line.
+and only these sessions; so does --verified. --json prints one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
@@ -46,6 +46,7 @@ and only these sessions. --json prints one object a line.
 	authorFlag(fs, &c.req.Author)
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
+	verifiedFlag(fs, &c.req.Verified)
 	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
@@ -90,7 +91,7 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 	if c.group.asked() {
 		return c.runGroup(ctx, app)
 	}
-	return app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.sort(at); err != nil {
 			return err
 		}
@@ -159,5 +160,5 @@ func (c *logOptions) tellNone(app *App, checkpoints []result.Checkpoint, session
 
 // everything reports whether nothing is filtered.
 func (c *logOptions) everything() bool {
-	return c.req.Agent+c.req.Author+c.req.Since+c.req.Until+c.req.Range == "" && len(c.req.Paths) == 0
+	return c.req.Agent+c.req.Author+c.req.Since+c.req.Until+c.req.Range == "" && len(c.req.Paths) == 0 && !c.req.Verified
 }

@@ -21,7 +21,7 @@ const (
 
 // traces prints an Agent Trace record a commit.
 func (c *exportOptions) traces(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		return at.Attributions(ctx, c.rev, func(a result.Attribution) error {
 			return result.Write(app.Stdout, provenance.AgentTrace(a, app.Version))
 		})
@@ -37,7 +37,7 @@ type aiNote struct {
 // notes prints the Git AI note of each commit that has one, or writes them. A note that is somebody else's costs its own commit only.
 func (c *exportOptions) notes(ctx context.Context, app *App) error {
 	written, foreign := 0, 0
-	err := app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		there, err := w.Repo.Notes(ctx, notesRef)
 		if err != nil {
 			return err

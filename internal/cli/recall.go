@@ -85,7 +85,7 @@ A date or a code revision also includes what was said by then and imported later
 	timeFlags(fs, &c.req.Times)
 	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", once(&c.req.Kind))
 	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
-	fs.BoolVar(&c.req.Verified, "verified", false, "only what a key of its author signed")
+	verifiedFlag(fs, &c.req.Verified)
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	c.addListFlags(fs)
 	return app.withOptions(cmd, c)
@@ -108,6 +108,11 @@ func authorFlag(fs *pflag.FlagSet, name *string) {
 // agentFlag is the filter --agent, which log has, too.
 func agentFlag(fs *pflag.FlagSet, name *string) {
 	fs.Func("agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "), once(name))
+}
+
+// verifiedFlag is the filter --verified, which log has, too.
+func verifiedFlag(fs *pflag.FlagSet, only *bool) {
+	fs.BoolVar(only, "verified", false, "only what a key of its author signed")
 }
 
 // timeFlags are the filters --since and --until.
@@ -182,7 +187,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	reads := c.shape.reads(app)
 	var found ask.Found
 	err = app.indexing(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Agent: !reads, Progress: progress})
+		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Agent: c.shape.toAgent(app), Progress: progress})
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 		}
 	}
 	var command launch.Command
-	err := app.withMoment(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		chosen, err := c.choose(ctx, app, w, at)
 		if err != nil {
 			return err

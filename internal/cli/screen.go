@@ -76,6 +76,9 @@ func (app *App) seenByPerson(s outputFlags) bool {
 // reads reports whether text is printed in place of JSON.
 func (s outputFlags) reads(app *App) bool { return s.text || !s.json && app.seenByPerson(s) }
 
+// toAgent reports whether an agent, or a script, is answered: it is told what rekal.require allows.
+func (s outputFlags) toAgent(app *App) bool { return capture.InAgent(app.Getenv) || !s.reads(app) }
+
 // names are all IDs, of which a person is shown no more than is needed.
 func (s outputFlags) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
 	if !s.reads(app) {

@@ -124,7 +124,7 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 
 // openGroup is open for several repositories.
 func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
-	err = app.inGroup(ctx, c.group, func(g *group.Group) error {
+	err = app.inWhich(ctx, c.group.which(app), func(g *group.Group) error {
 		if w, err = workspace.Open(ctx, g.First().Process); err != nil {
 			return err
 		}

@@ -58,8 +58,6 @@ type Filter struct {
 	Title   string   // a part of the title, in any case
 	Purged  Purged
 
-	Verified bool // nothing but what its author's key signed
-
 	Period // of a turn, or of a memory
 }
 
@@ -140,9 +138,6 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	if f.Period != (Period{}) {
 		since, until := f.sides()
 		add(overlapsPeriod, since, until, until, since, until, since, until)
-	}
-	if f.Verified {
-		add("session IN (SELECT item FROM ("+lowestTrust+" GROUP BY p.item) WHERE trust = ?)", int(session.Verified))
 	}
 	switch f.Purged {
 	case Without:

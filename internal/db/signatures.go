@@ -56,9 +56,14 @@ func Unjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
 // lowestTrust is what the signatures of everything that has parts are worth: of its parts the least.
 const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p LEFT JOIN signatures s ON s.oid = p.oid AND s.email = p.email`
 
-// Unverified lists what no key of its author is known to have signed, in order.
-func (d *DB) Unverified(ctx context.Context) ([]string, error) {
-	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust <> ? ORDER BY item`, int(session.Verified)))
+// Verified lists what a key of its author signed, in order.
+func (d *DB) Verified(ctx context.Context) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust = ? ORDER BY item`, int(session.Verified)))
+}
+
+// Besides lists all sessions and memories but some, in order.
+func (d *DB) Besides(ctx context.Context, ids []string) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE session NOT IN (SELECT value FROM json_each(?)) ORDER BY session`, ids))
 }
 
 // Trust reads what the signatures of sessions and memories are worth. Where no commit of any ledger is signed, it has none.

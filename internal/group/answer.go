@@ -49,7 +49,7 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	}
 	found, err := answers(ctx, g, func(m member) (ask.Found, error) {
 		defer exchange.Leave()
-		return recall(ctx, m, q)
+		return g.recall(ctx, m, q)
 	})
 	if err != nil {
 		return Found{}, err
@@ -95,10 +95,10 @@ func answers[T any](ctx context.Context, g *Group, question func(member) (T, err
 }
 
 // openIndex opens a member's index.
-func openIndex(ctx context.Context, m member) (*ask.Moment, error) {
+func (g *Group) openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 	soon, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	at, err := ask.Open(soon, m.Workspace, ask.Opening{})
+	at, err := ask.Open(soon, m.Workspace, ask.Opening{Agent: g.agent})
 	if err != nil && soon.Err() != nil && ctx.Err() == nil {
 		err = &Refused{"its index is being made", fmt.Sprintf(`"git -C %s rekal index" makes it`, m.path)}
 	}
@@ -112,8 +112,8 @@ func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) e
 }
 
 // recall is one member's answer.
-func recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
-	at, err := openIndex(ctx, m)
+func (g *Group) recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
+	at, err := g.openIndex(ctx, m)
 	if err != nil {
 		return found, m.ExplainClean(err)
 	}
@@ -134,7 +134,7 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 		return out, errPast
 	}
 	out.subjects, out.short = map[string]string{}, map[string]string{}
-	logs, err := answers(ctx, g, func(m member) (Log, error) { return log(ctx, m, req) })
+	logs, err := answers(ctx, g, func(m member) (Log, error) { return g.log(ctx, m, req) })
 	for _, one := range logs {
 		out.Checkpoints = append(out.Checkpoints, one.Checkpoints...)
 		maps.Copy(out.subjects, one.subjects)
@@ -163,7 +163,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 	if !ofOne {
 		req.Limit = 0
 	}
-	all, err := answers(ctx, g, func(m member) (Stats, error) { return stats(ctx, m, req, ofOne) })
+	all, err := answers(ctx, g, func(m member) (Stats, error) { return g.stats(ctx, m, req, ofOne) })
 	if err != nil {
 		return Stats{}, err
 	}
@@ -187,8 +187,8 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 }
 
 // stats is one member's.
-func stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
-	at, err := openIndex(ctx, m)
+func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
+	at, err := g.openIndex(ctx, m)
 	if err != nil {
 		return out, m.ExplainClean(err)
 	}
@@ -237,8 +237,8 @@ func (l Log) Subject(sha string) string { return l.subjects[sha] }
 func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
 
 // log is one member's.
-func log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
-	at, err := openIndex(ctx, m)
+func (g *Group) log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
+	at, err := g.openIndex(ctx, m)
 	if err != nil {
 		return out, m.ExplainClean(err)
 	}

@@ -34,6 +34,7 @@ type Which struct {
 	All     bool   // all of this machine
 	Mirrors string // all bare repositories that lie in this folder
 	Person  bool   // a person asks, at a terminal
+	Agent   bool   // an agent reads the answers: of each repository what its rekal.require allows
 	// May reports whether who asks may read a repository; nil: all. Nothing is told of the others. It may be called side by side.
 	May func(*workspace.Workspace) bool
 }
@@ -43,6 +44,7 @@ type Group struct {
 	Names   []string // of groups, sorted; none for all of this machine
 	Left    []error  // which are left out, and why
 	members []member
+	agent   bool // as of Which
 	warn    func(error)
 	turns   chan struct{} // as many as may work at once
 }
@@ -86,7 +88,7 @@ func Holding(ctx context.Context, p workspace.Process) ([]string, error) {
 // Open opens the repositories of a group. The error is a Refused where there is none to ask, or who asks may not.
 func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error) {
 	var printing sync.Mutex
-	g := &Group{turns: make(chan struct{}, atOnce), warn: func(err error) {
+	g := &Group{agent: which.Agent, turns: make(chan struct{}, atOnce), warn: func(err error) {
 		printing.Lock()
 		defer printing.Unlock()
 		p.Warn(err)

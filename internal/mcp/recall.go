@@ -44,6 +44,7 @@ type recallInput struct {
 	Author        string      `json:"author,omitempty" jsonschema:"only what this e-mail address wrote"`
 	Actor         string      `json:"actor,omitempty" jsonschema:"only what a human or an agent started"`
 	Agent         string      `json:"agent,omitempty" jsonschema:"only sessions of this coding agent"`
+	Verified      bool        `json:"verified,omitempty" jsonschema:"only what a key of its author signed"`
 	Group         bool        `json:"group,omitempty" jsonschema:"also ask the repositories that the user grouped with this one; an item of another one is viewed by its id with group, too"`
 }
 
@@ -136,7 +137,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in recallInput) (string, error) {
 	process := t.Process
 	process.Public = true // what is private in one repository is not for an agent in another
-	g, err := group.Open(ctx, process, group.Which{})
+	g, err := group.Open(ctx, process, group.Which{Agent: true})
 	if err != nil {
 		return "", err
 	}
@@ -243,7 +244,7 @@ func (in recallInput) question() ask.Question {
 	q := ask.Question{
 		Request: ask.Request{
 			Title: in.Title, Kind: in.Kind, Limit: in.Limit, Files: in.Files, Snippet: in.Detail.Snippet(),
-			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent,
+			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent, Verified: in.Verified,
 			Times: ask.Times{Since: in.Since, Until: in.Until},
 		},
 		Purged: in.IncludePurged, Turn: in.Turn,
@@ -319,6 +320,9 @@ func (in recallInput) nothing() string {
 	if asked == "" {
 		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor, in.Agent, in.Since, in.Until} {
 			asked = cmp.Or(asked, f)
+		}
+		if asked == "" && in.Verified {
+			asked = "verified"
 		}
 	}
 	if asked == "" {

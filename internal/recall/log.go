@@ -23,6 +23,9 @@ type LogRequest struct {
 	Author string   // as in Request
 	Range  string   // "A..B", "A...B", or "B" for it and all before: those made at these commits, or at what amends, rebases and squash merges made them of; "" for all
 	Paths  []string // pathspecs: those whose code commit changed such a file
+
+	Verified   bool     // those with sessions that a key of their author signed, and these: all but Unverified
+	Unverified []string // sessions that are left out, and checkpoints that have no other; nil: none
 	Times
 }
 
@@ -35,7 +38,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err != nil {
 		return nil, err
 	}
-	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, Period: db.Period(span)}
+	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, Without: req.Unverified, Period: db.Period(span)}
 	if req.Author != "" {
 		if q.Authors, err = authorsLike(ctx, index, repo, req.Author); err != nil {
 			return nil, err
@@ -49,6 +52,14 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		return nil, err
 	}
 	private, err := db.PrivateIDs(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.Session
+	}
+	signed, err := index.Trust(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +77,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		cp := &out[len(out)-1]
 		cp.Sessions = append(cp.Sessions, result.LogSession{
 			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Model: r.Model, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.Weak(),
-			Private: inOrderedList(private, r.Session),
+			Private: inOrderedList(private, r.Session), Signature: signed[r.Session].String(),
 		})
 	}
 	return out, nil

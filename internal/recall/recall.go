@@ -38,7 +38,7 @@ type Request struct {
 	Limit    int      // 0: all
 	Brief    bool     // the best in Results, the others in More; a Limit has no More
 	Path     []string // pathspecs: a session touched a path that they name together
-	Verified bool     // nothing but what a key of its author signed
+	Verified bool     // nothing but what a key of its author signed: all but Unverified
 	Stale    bool     // also which files of the passages are no longer as the sessions left them
 	Times
 
@@ -51,6 +51,8 @@ type Request struct {
 
 	Purged db.Purged // what to do with what is purged
 	Hidden []string  // what is purged today, in order, where the tables are those of a past moment
+
+	Unverified []string // is left out, in order
 
 	Checkpoint string  // names the moment whose tables are asked; "" for now
 	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
@@ -182,7 +184,7 @@ func markPrivate(ctx context.Context, index *db.DB, hits []result.Hit) error {
 
 // filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Revisions, asPath bool, err error) {
-	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title, Verified: req.Verified}
+	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
 		return f, of, false, err
 	}
@@ -249,13 +251,13 @@ func (f Found) asked(query string) string {
 func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
-		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || filter.Verified || len(req.Hidden) > 0
+		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden)+len(req.Unverified) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
 			return nil, nil, err
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return inOrderedList(req.Hidden, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return inOrderedList(req.Hidden, id) || inOrderedList(req.Unverified, id) })
 		if req.Query == "" {
 			turn := db.First
 			if req.Turn != nil {

@@ -357,7 +357,8 @@ type LogSession struct {
 	Tools      int    `json:"tool_calls"`
 	Tie        string `json:"tie,omitempty"` // as of a Hit; none where the checkpoint is of no commit that was made then
 	Inferred   bool   `json:"inferred,omitempty"`
-	Private    bool   `json:"private,omitempty"` // as of a Hit
+	Private    bool   `json:"private,omitempty"`   // as of a Hit
+	Signature  string `json:"signature,omitempty"` // the same
 }
 
 // Preview is the answer of `git rekal checkpoint --dry-run --json`.

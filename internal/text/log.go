@@ -102,8 +102,10 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		}
 		p.line("    ", "        ", safe(cyan, p.id(s.ID)), safe(unstyled, "  "), safe(bold, s.Title))
 		note := ""
-		if s.Tie != "" {
-			note = ", " + s.Tie
+		for _, fact := range []string{s.Tie, s.Signature} {
+			if fact != "" {
+				note += ", " + fact
+			}
 		}
 		if s.Private {
 			note += ", private"

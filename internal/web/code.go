@@ -56,7 +56,7 @@ func timeline(r *request) (page, error) {
 	out := timelinePage{Form: f}
 	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
 	all, err := r.at.Log(r, ask.LogRequest{
-		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: ask.Times{Since: f.Since, Until: f.Until},
+		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Verified: f.verified(), Times: ask.Times{Since: f.Since, Until: f.Until},
 	})
 	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
@@ -64,7 +64,7 @@ func timeline(r *request) (page, error) {
 		return p, err
 	}
 	link := func(from int) string {
-		return r.To("timeline", "from", from, "author", f.Author, "agent", f.Agent, "since", f.Since, "until", f.Until)
+		return r.To("timeline", "from", from, "author", f.Author, "agent", f.Agent, "since", f.Since, "until", f.Until, "signature", f.Signature)
 	}
 	shown := all[min(from, len(all)):]
 	if len(shown) > eventsShown {

@@ -35,9 +35,9 @@ type searchPage struct {
 
 // form is what was asked, and what may be.
 type form struct {
-	Q, Author, Agent, Since, Until, Path, Kind string
-	Filtered                                   bool // by anything but Q
-	Authors, Agents, Kinds                     []string
+	Q, Author, Agent, Since, Until, Path, Kind, Signature string
+	Filtered                                              bool // by anything but Q
+	Authors, Agents, Kinds                                []string
 }
 
 // hit is a result.
@@ -52,7 +52,7 @@ func search(r *request) (page, error) {
 	out := searchPage{Form: readForm(r)}
 	f := out.Form
 	most := max(1, r.queryNumber("n", foundShown, foundMost))
-	req := ask.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Times: ask.Times{Since: f.Since, Until: f.Until}}
+	req := ask.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Verified: f.verified(), Times: ask.Times{Since: f.Since, Until: f.Until}}
 	if f.Path != "" {
 		req.Path = []string{f.Path}
 	}
@@ -110,12 +110,15 @@ func (r *request) recall(q ask.Question) (ask.Found, error) {
 func readForm(r *request) form {
 	get := func(key string) string { return strings.TrimSpace(r.query.Get(key)) }
 	f := form{
-		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"), Kind: get("kind"),
+		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"), Kind: get("kind"), Signature: get("signature"),
 		Agents: nouns.Agents(), Kinds: []string{"session", "memory", ask.KindRecord},
 	}
-	f.Filtered = f.Author+f.Agent+f.Since+f.Until+f.Path+f.Kind != ""
+	f.Filtered = f.Author+f.Agent+f.Since+f.Until+f.Path+f.Kind+f.Signature != ""
 	return f
 }
+
+// verified reports whether only what is verified is asked for, which is the one filter by signatures.
+func (f form) verified() bool { return f.Signature != "" }
 
 // hits are results as a page shows them.
 func hits(found result.Recall, question string) []hit {

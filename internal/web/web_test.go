@@ -3,6 +3,9 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +81,36 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVerified: what no key of its author signed is left out, where that is asked for.
+func TestVerified(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("ssh-keygen is not installed")
+	}
+	w := world.Team(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	public, err := os.ReadFile(key + ".pub")
+	if err == nil {
+		err = os.WriteFile(key+".allowed", []byte("alice@example.com "+string(public)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"gpg.format": "ssh", "gpg.ssh.allowedSignersFile": key + ".allowed", "user.signingkey": key, "rekal.sign": "true"} {
+		w.Git(w.Dir, "config", name, value)
+	}
+	w.Run("sign")
+	w.Run("index")
+	v := world.Visit(t, w.Web())
+	_, found := v.Page("?signature=verified&n=1")
+	harness.Equal(t, "found", []string{"2 results, 1 shown"}, world.TextsOf(found, "status"))
+	harness.Equal(t, "more", true, slices.Contains(world.Links(found), "./?n=41&signature=verified"))
+	_, log := v.Page("timeline?signature=verified")
+	harness.Equal(t, "who", []string{"Alice Adler"}, slices.Compact(world.TextsOf(log, "h3")))
 }
 
 // TestNamedTurn: a turn that the address names has the focus, and stands below the two before it.
