@@ -229,15 +229,8 @@ func firstKeys[T any](of map[string]T, most int, compare func(a, b string) int) 
 	return keys[:min(most, len(keys))]
 }
 
-// ReplaceIndexState writes how large the index is, without what is purged. Trained is the entry that holds the
-// last turn that the semantic model was trained on; "" without a model.
-func (t *Tx) ReplaceIndexState(ctx context.Context, trained string, now time.Time) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM index_state`), t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ? FROM facets
-		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, orNull(trained), KindSession))
-}
-
-// Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.
-func (t *Tx) Trained(ctx context.Context) (entry string, err error) {
-	err = query(ctx, t, `SELECT coalesce(trained, '') FROM index_state`).one(&entry)
-	return entry, err
+// ReplaceIndexState writes how large the index is, without what is purged.
+func (t *Tx) ReplaceIndexState(ctx context.Context, now time.Time) error {
+	return cmp.Or(t.Exec(ctx, `DELETE FROM index_state`), t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ? FROM facets
+		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, KindSession))
 }

@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 13
+const Version = 14
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.
@@ -96,7 +96,7 @@ CREATE TABLE code_commits (
 CREATE INDEX code_commit ON code_commits (key);
 CREATE TABLE code_files (path TEXT NOT NULL, key INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (path, key, blob)) WITHOUT ROWID;
 CREATE INDEX code_files_of ON code_files (key);
-CREATE TABLE index_state (turns INTEGER, sessions INTEGER, indexed_at INTEGER, trained TEXT);
+CREATE TABLE index_state (turns INTEGER, sessions INTEGER, indexed_at INTEGER);
 ` + SearchTables
 
 // SearchTables are those that package search fills: of texts that stand in a table "turns", which may be a view.

@@ -24,7 +24,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -394,12 +393,12 @@ func (d *doctor) embedding(ctx context.Context) {
 		d.report("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
 		return
 	case client == nil:
-		d.report("embedding", Well, "", "switched off: words answer, and the model %s of the ledgers", search.ModelName)
+		d.report("embedding", Well, "", "switched off: words alone answer")
 		return
 	}
 	defer client.Close()
 	if err := client.Alive(ctx); err != nil {
-		d.report("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile the model %s answers", err, search.ModelName)
+		d.report("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile words alone answer", err)
 		return
 	}
 	d.report("embedding", Well, "", "a server answers, for %s", embed.Name(name))

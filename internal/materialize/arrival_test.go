@@ -110,7 +110,7 @@ func (w *world) team(r *rand.Rand) []*chain {
 		own := map[string][]session.Session{alice: sessions[:4], bob: sessions[2:7], carol: sessions[7:]}
 		w.tell(r, c, at, own[c.email])
 	}
-	// Much was said before, so that the semantic model does not change with every arrival.
+	// Much was said before.
 	dave := &chain{ref: "refs/rekal/origin/dave@example.com", email: "dave@example.com", told: map[string]int{}}
 	var lines []string
 	for i := range 130 {

@@ -104,17 +104,13 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
-// hold of one of its sessions or memories, or than turns that the semantic model was trained
-// on. Which turn is whose number, which file is whose edit, which of two things that share an ID
-// is there, and what is near in meaning would then depend on who was fetched first.
+// hold of one of its sessions or memories. Which turn is whose number, which file is whose edit, and which of two things that share an ID
+// is there would then depend on who was fetched first.
 func (b *batch) checkOrder(entries []entry) error {
 	if b.fresh {
 		return nil
 	}
 	for _, e := range entries {
-		if len(e.Sessions)+len(e.Memories) > 0 && e.key < b.trained {
-			return errRestart
-		}
 		for _, id := range e.items() {
 			if r := b.rows[id]; e.key < b.memories[id].Entry || r != nil && e.key < r.LastEntry {
 				return errRestart
@@ -133,7 +129,7 @@ func (b *batch) edit(id, path string) {
 
 // addEntry adds what one commit says.
 func (b *batch) addEntry(ctx context.Context, e entry) error {
-	before, parts, ties := len(b.indexed), len(b.parts), len(b.ties)
+	parts, ties := len(b.parts), len(b.ties)
 	for _, p := range e.Sessions {
 		if err := b.part(ctx, e, p); err != nil {
 			return err
@@ -142,11 +138,6 @@ func (b *batch) addEntry(ctx context.Context, e entry) error {
 	for _, m := range e.Memories {
 		b.memory(e, m)
 	}
-	turns := 0
-	for _, p := range b.indexed[before:] {
-		turns += len(p.Turns)
-	}
-	b.turnCounts = append(b.turnCounts, turnCount{e.key, turns})
 	if e.Checkpoint != nil {
 		if err := b.checkpoint(ctx, e, b.parts[parts:]); err != nil {
 			return err
@@ -324,7 +315,7 @@ func (b *batch) resolveLinks(e entry) []session.Link {
 
 // flush writes what was taken.
 func (b *batch) flush(ctx context.Context) error {
-	return search.AddBeside(ctx, b.tx, b.indexed, b.Now(), func() error { return b.append(ctx) })
+	return search.AddBeside(ctx, b.tx, b.indexed, func() error { return b.append(ctx) })
 }
 
 // append writes the rows of all tables but those of search.

@@ -208,31 +208,6 @@ func TestStepsOfALedger(t *testing.T) {
 	w.noWarnings()
 }
 
-// Where much is new, so that the semantic model will be due behind it, all is read once, and not added first and then made anew.
-func TestMuchIsReadOnce(t *testing.T) {
-	w := team(t)
-	m := w.materializer()
-	w.catchUp(m)
-	for i := range 5 {
-		texts := make([]string, 20)
-		for k := range texts {
-			texts[k] = fmt.Sprintf("turn %d of part %d %s", k, i, repeated(8, 50<<10))
-		}
-		w.point(bobs, w.raw(bobs, map[string]string{segmentAt(20 + i): said(fmt.Sprintf("much%d", i), 30+i, texts...)}))
-	}
-	begun := 0
-	m.Progress = func(done, total int) {
-		if done == 0 && total > 0 {
-			begun++
-		}
-	}
-	w.catchUp(m)
-	if begun != 1 {
-		t.Errorf("begun %d times, want 1", begun)
-	}
-	same(t, "rebuilt", w.rebuilt(), w.dump(m))
-}
-
 // A ledger that the user leaves out is as if it were not there, and back when he takes it in.
 func TestIgnoredLedgers(t *testing.T) {
 	for _, glob := range []string{bob, "BOB@*", "refs/rekal/*/bob@example.com", "refs/rekal/origin/b*"} {

@@ -1,8 +1,6 @@
 package materialize
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -30,25 +27,18 @@ type store struct {
 	*Materializer
 	db *db.DB
 
-	unknown    bool               // the file is still to be put in its place
-	fresh      bool               // the index was empty
-	purged     map[string]bool    // what was purged before
-	grew       bool               // something that was purged before grew
-	trained    string             // the entry that holds the last turn of the semantic model; "" for none
-	turnCounts []turnCount        // of fresh tables: how many turns each entry added, in their order
-	skipped    map[string][]error // by author: segments that could not be taken
-	readAhead  map[string]entry   // commits of a small plan, read to see whose IDs stand there
-	claims     *claims            // what everything is called
-	rewrote    map[string]bool    // whose ledgers say what became of code commits
-	code       []string           // code commits of checkpoints
+	unknown   bool               // the file is still to be put in its place
+	fresh     bool               // the index was empty
+	purged    map[string]bool    // what was purged before
+	grew      bool               // something that was purged before grew
+	skipped   map[string][]error // by author: segments that could not be taken
+	readAhead map[string]entry   // commits of a small plan, read to see whose IDs stand there
+	claims    *claims            // what everything is called
+	rewrote   map[string]bool    // whose ledgers say what became of code commits
+	code      []string           // code commits of checkpoints
 
 	signingKeys string            // with which …
 	signatures  []db.SignatureRow // … an index that this one replaces judged these; "" for none
-}
-
-type turnCount struct {
-	key   string
-	turns int
 }
 
 // storeIn is the index in an open file.
@@ -246,38 +236,10 @@ func (s *store) begin(ctx context.Context, tx *db.Tx, p *plan) error {
 			return err
 		}
 	}
-	if s.trained, err = tx.Trained(ctx); err != nil {
-		return err
-	}
-	if due, err := s.modelDue(ctx, tx, p); err != nil || due {
-		return cmp.Or(err, errRestart)
-	}
 	if err := s.loadPurged(ctx, tx); err != nil {
 		return err
 	}
 	return s.claim(ctx, tx, p)
-}
-
-// modelDue reports whether the semantic model will be due behind a large plan, which is then read once, into an index made anew, and not
-// twice. It counts the records of turns without reading them.
-func (s *store) modelDue(ctx context.Context, tx *db.Tx, p *plan) (bool, error) {
-	const large = 4 << 20
-	if s.fresh || p.bytes < large {
-		return false, nil
-	}
-	turns := 0
-	for _, c := range p.commits {
-		for _, seg := range c.Segments {
-			if data, err := s.Repo.Blob(seg.Blob); err == nil { // what can't be read is told when it is applied
-				turns += bytes.Count(data, []byte(`"t":"turn"`))
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return false, fmt.Errorf("materialize: %w", err)
-		}
-	}
-	model, err := search.ReadModel(ctx, tx, turns)
-	return model.Due, err
 }
 
 // reportProgress says how many commits of a plan are applied.
@@ -300,35 +262,7 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 	if err := s.resolveRewrites(ctx, tx); err != nil {
 		return err
 	}
-	if err := s.train(ctx, tx); err != nil {
-		return err
-	}
-	return tx.ReplaceIndexState(ctx, s.trained, s.Now())
-}
-
-// train trains the semantic model. It is a model of the
-// first turns in the order of the ledgers, which tables that grew do not know: when one is
-// due, they are made anew.
-func (s *store) train(ctx context.Context, tx *db.Tx) error {
-	if s.fresh {
-		if err := search.Train(ctx, tx, s.Now()); err != nil {
-			return err
-		}
-	}
-	model, err := search.ReadModel(ctx, tx, 0)
-	if err == nil && model.Due {
-		err = errRestart
-	}
-	if s.fresh {
-		turns := 0
-		for _, e := range s.turnCounts {
-			if turns >= model.Turns {
-				break
-			}
-			turns, s.trained = turns+e.turns, e.key
-		}
-	}
-	return err
+	return tx.ReplaceIndexState(ctx, s.Now())
 }
 
 // report warns of what the plan and the store left out, a line each ledger.

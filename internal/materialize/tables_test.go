@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -331,4 +332,24 @@ func TestCheckpointInSeveralSegments(t *testing.T) {
 func sessionLine(s session.Session) string {
 	return fmt.Sprintf(`{"t":"session","id":%q,"source":"claude-code","native_id":%q,"actor_type":"human","started_at":%q,"bytes":0,"first_turn":%d,"first_tool":%d}`+"\n",
 		s.ID, s.NativeID, s.StartedAt.Format("2006-01-02T15:04:05.000Z"), s.FirstTurn, s.FirstTool)
+}
+
+// Each session has a vector by latent semantic analysis in the tables for SQL, the same however the index came to be.
+func TestVectorsForSQL(t *testing.T) {
+	vectors := func(w *world, m *materialize.Materializer) []string {
+		t.Helper()
+		return w.index(m, `SELECT s.session_id, s.model, s.embedding, s.generated_at = i.last_indexed_at AND len(s.embedding) = i.embedding_dim AS fits
+			FROM session_embeddings s, index_state i ORDER BY s.session_id`)
+	}
+	w := newWorld(t)
+	m := w.materializer()
+	w.crowd(60, func() { w.catchUp(m) })
+	w.catchUp(m)
+	got := vectors(w, m)
+	if len(got) < 30 || !strings.Contains(got[0], `"model":"lsa-v1"`) || strings.Contains(strings.Join(got, ""), `"fits":false`) {
+		t.Errorf("%d vectors, the first of them %.200s", len(got), got[:min(1, len(got))])
+	}
+	anew := w.materializer()
+	w.catchUp(anew)
+	harness.Equal(t, "rebuilt", vectors(w, anew), got)
 }

@@ -260,7 +260,7 @@ func (w *world) dump(m *materialize.Materializer) dumped {
 		case "embeddings":
 			query = "SELECT session, model, hex(embedding) FROM embeddings"
 		case "index_state":
-			query = "SELECT turns, sessions, trained FROM index_state"
+			query = "SELECT turns, sessions FROM index_state"
 		case "paths":
 			query = "SELECT path FROM paths"
 		case "touches":

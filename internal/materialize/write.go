@@ -17,9 +17,7 @@ import (
 // they may hold what had to leave.
 //
 // Tables that grew are tables that were rebuilt, whatever the order in which ledgers came. All commits of all ledgers have one order: by the
-// name of their first segment. What comes late calls for a rebuild: before something that the tables already say of the same session, or before
-// turns that the semantic model was trained on. So does a model that is due. The model leaves the latest eighth of the turns out, so what a
-// team pushes some days late is no such case.
+// name of their first segment. What comes late calls for a rebuild: before something that the tables already say of the same session.
 
 // advance brings the index up to heads; lock.writer is held. It is taken to stand at
 // have; when it doesn't, it returns errMoved. Without have it looks for itself. Where it can't

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -53,8 +52,7 @@ func progressOf(ctx context.Context, q db.Querier) (at indexed, err error) {
 	return at, err
 }
 
-// index adds the records that the index lacks. One of another version, or mostly about records that are gone, is made anew; so is one whose model
-// is due, which is trained on all. Of a former index the vectors of an embedding model are taken over; where there is none, all is made anew.
+// index adds the records that the index lacks. One of another version, or mostly about records that are gone, is made anew. Of a former index the vectors of an embedding model are taken over; where there is none, all is made anew.
 func (s Store) index(ctx context.Context, former *db.DB) error {
 	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
 		all, err := heads(ctx, tx)
@@ -67,18 +65,10 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 		}
 		anew := former == nil || at.version != indexVersion || at.n > 2*len(all)+100
 		if !anew {
-			if anew, err = addTo(ctx, tx, all, at, s.Now()); err != nil {
-				return err
-			}
-		}
-		if !anew {
-			return nil
+			return addTo(ctx, tx, all, at)
 		}
 		if err = emptyIndex(ctx, tx); err == nil {
-			_, err = addTo(ctx, tx, all, indexed{}, s.Now())
-		}
-		if err == nil {
-			err = search.Train(ctx, tx, s.Now())
+			err = addTo(ctx, tx, all, indexed{})
 		}
 		if err == nil && former != nil {
 			err = search.Carry(ctx, former, tx, s.Now())
@@ -87,27 +77,23 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 	})
 }
 
-// addTo adds the records behind those that the index has, and tells whether a model is due.
-func addTo(ctx context.Context, tx *db.Tx, all []Record, at indexed, now time.Time) (due bool, err error) {
+// addTo adds the records behind those that the index has.
+func addTo(ctx context.Context, tx *db.Tx, all []Record, at indexed) error {
 	var documents []session.Session
 	for _, r := range all {
 		if r.ID <= at.last {
 			continue
 		}
 		if err := load(ctx, tx, &r); err != nil {
-			return false, err
+			return err
 		}
 		documents = append(documents, documentOf(r))
 		at.last = r.ID
 	}
-	if err = tx.Exec(ctx, "UPDATE indexed SET version = ?, last = ?, n = ?", indexVersion, at.last, at.n+len(documents)); err == nil {
-		err = search.Add(ctx, tx, documents, now)
+	if err := tx.Exec(ctx, "UPDATE indexed SET version = ?, last = ?, n = ?", indexVersion, at.last, at.n+len(documents)); err != nil {
+		return err
 	}
-	if err != nil {
-		return false, err
-	}
-	model, err := search.ReadModel(ctx, tx, 0)
-	return model.Due, err
+	return search.Add(ctx, tx, documents)
 }
 
 func emptyIndex(ctx context.Context, tx *db.Tx) error {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
@@ -16,16 +15,16 @@ import (
 )
 
 // Add makes parts findable, in ledger order, whose turns stand in their table. A part may continue a session that is already
-// there. Where there is a model, it makes vectors of them, with now as their time. It never trains a model: that is Train's.
+// there.
 //
 // After an error the transaction must be rolled back.
-func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
-	return AddBeside(ctx, tx, parts, now, func() error { return nil })
+func Add(ctx context.Context, tx *db.Tx, parts []session.Session) error {
+	return AddBeside(ctx, tx, parts, func() error { return nil })
 }
 
 // AddBeside is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
 // reading has ended.
-func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time, store func() error) error {
+func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) error {
 	if len(parts) == 0 {
 		return store()
 	}
@@ -35,27 +34,27 @@ func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, now time
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	var added, rest []session.Session
+	var rest []session.Session
 	var read sync.WaitGroup
-	read.Go(func() { added, rest = a.parts(reading, parts) })
+	read.Go(func() { rest = a.parts(reading, parts) })
 	if err = store(); err != nil {
 		stop()
 	}
 	read.Wait()
 	if err == nil {
-		err = a.finish(ctx, added, now)
+		err = a.finish(ctx)
 	}
 	for err == nil && len(rest) > 0 {
 		if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
-			added, rest = a.parts(ctx, rest)
-			err = a.finish(ctx, added, now)
+			rest = a.parts(ctx, rest)
+			err = a.finish(ctx)
 		}
 	}
 	return err
 }
 
 // finish stores what was read of parts, as many as fit into memory.
-func (a *adder) finish(ctx context.Context, added []session.Session, now time.Time) error {
+func (a *adder) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil { // then not all was read
 		return fmt.Errorf("search: add: %w", err)
 	}
@@ -64,14 +63,6 @@ func (a *adder) finish(ctx context.Context, added []session.Session, now time.Ti
 	}
 	if err := a.store(ctx); err != nil {
 		return fmt.Errorf("search: add: %w", damaged(err))
-	}
-	for _, p := range added {
-		a.state.Turns += len(p.Turns)
-	}
-	if a.state.Model.Dim > 0 {
-		if err := a.foldIn(ctx, now); err != nil {
-			return fmt.Errorf("search: model: %w", damaged(err))
-		}
 	}
 	return writeState(ctx, a.tx, a.state)
 }
@@ -84,8 +75,7 @@ type adder struct {
 	index    *lexical.Index // as it was
 	build    *lexical.Builder
 	analyzer *analysis.Analyzer
-	words    []*analysis.Analyzer // of texts that are there; a goroutine each
-	numbers  map[string]int       // of the sessions that are there, by ID
+	numbers  map[string]int // of the sessions that are there, by ID
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
@@ -115,39 +105,34 @@ const (
 )
 
 // parts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over.
-func (a *adder) parts(ctx context.Context, parts []session.Session) (added, rest []session.Session) {
+func (a *adder) parts(ctx context.Context, parts []session.Session) (rest []session.Session) {
 	for i, p := range parts {
-		first, left := a.part(ctx, p)
-		added = append(added, first)
-		if left != nil {
-			return added, append([]session.Session{*left}, parts[i+1:]...)
+		if left := a.part(ctx, p); left != nil {
+			return append([]session.Session{*left}, parts[i+1:]...)
 		}
 	}
-	return added, nil
+	return nil
 }
 
-// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what it
-// took, and what is left.
-func (a *adder) part(ctx context.Context, p session.Session) (first session.Session, left *session.Session) {
+// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what is
+// left.
+func (a *adder) part(ctx context.Context, p session.Session) (left *session.Session) {
 	number, ok := a.numbers[p.ID]
 	if !ok {
 		number = len(a.index.Sessions) + len(a.build.Sessions)
 		a.numbers[p.ID] = number
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
-	first, rest := p, p
-	n := a.turns(ctx, number, p)
-	first.Turns, rest.Turns = p.Turns[:n], p.Turns[n:]
-	n = 0
+	rest := p
+	rest.Turns = p.Turns[a.turns(ctx, number, p):]
 	if len(rest.Turns) == 0 {
-		n = a.calls(number, p.ToolCalls)
+		rest.ToolCalls = p.ToolCalls[a.calls(number, p.ToolCalls):]
 	}
-	first.ToolCalls, rest.ToolCalls = p.ToolCalls[:n], p.ToolCalls[n:]
 	if len(rest.Turns)+len(rest.ToolCalls) > 0 {
-		return first, &rest
+		return &rest
 	}
 	a.unit(number, lexical.Title, p.Title)
-	return first, nil
+	return nil
 }
 
 // turns adds a unit for each turn, and tells for how many.

@@ -159,7 +159,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 	if err := a.storeVectors(ctx, stretches, model, now); err != nil {
 		return err
 	}
-	return a.storeWindows(ctx, &a.heads.embedded, &a.state.Embedded.Windows, stretches)
+	return a.storeWindows(ctx, stretches)
 }
 
 // dimensions are those of all vectors; 0 where there are none.
@@ -239,4 +239,42 @@ func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
 		}
 	}
 	return a.tx.ReplaceEmbedded(ctx, out)
+}
+
+// storeWindows writes new windows as one run, merged with the runs before it that are not much
+// larger, and drops those.
+func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
+	w := &windowWriter{}
+	for _, p := range done {
+		w.put(p)
+	}
+	runs := a.state.Embedded.Windows
+	keep, id := kept(runs, w.size), a.state.newRun()
+	out := a.tx.NewRun(ctx, id)
+	w, err := a.heads.embedded.merge(ctx, a.tx, keep, w, out)
+	if err != nil {
+		return err
+	}
+	run, err := w.finish(out, id)
+	if err == nil {
+		a.state.Embedded.Windows, err = replaceRuns(ctx, a.tx, runs, keep, run)
+	}
+	return err
+}
+
+// storeVectors writes the vectors of sessions: a session's is the sum of its windows', made length 1.
+func (a *adder) storeVectors(ctx context.Context, done []*projected, model string, now time.Time) error {
+	rows := make([]db.Embedding, len(done))
+	for i, p := range done {
+		rows[i] = db.Embedding{Session: a.id(p.session), Vector: p.sum}
+	}
+	return a.tx.ReplaceEmbeddings(ctx, model, rows, now)
+}
+
+// id is a session's, by its number.
+func (a *adder) id(session int) string {
+	if old := len(a.index.Sessions); session >= old {
+		return a.build.Sessions[session-old]
+	}
+	return a.index.Sessions[session]
 }

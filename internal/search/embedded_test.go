@@ -179,10 +179,10 @@ func TestEmbeddingGrows(t *testing.T) {
 	}
 }
 
-// rowsOf is the vectors of sessions, but for LSA's, in short.
+// rowsOf is the vectors of sessions, in short.
 func rowsOf(t *testing.T, d *db.DB) map[string]string {
 	t.Helper()
-	rows, err := d.Query(t.Context(), "SELECT session, model, embedding FROM embeddings WHERE model <> 'lsa-v1'")
+	rows, err := d.Query(t.Context(), "SELECT session, model, embedding FROM embeddings")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
@@ -23,14 +24,14 @@ const (
 )
 
 // gist leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question stays as it is.
-func (s *Searcher) gist(q query.Query, f *fetched) (_ query.Query, long bool) {
+func (s *Searcher) gist(q query.Query, f lexical.Lists) (_ query.Query, long bool) {
 	if len(q.Terms) <= maxGist {
 		return q, false
 	}
 	rarity := map[string]float64{}
 	var known []string
 	for _, t := range q.Terms {
-		r := s.index.Rarity(f.lists[t.Text])
+		r := s.index.Rarity(f[t.Text])
 		if t.Exact {
 			r *= whole
 		}

@@ -17,11 +17,11 @@ const maxGuesses = 8
 
 // guess reads each word of q that stands nowhere, nor in others, as the stem that is most like it, and
 // fetches what belongs to that.
-func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched, others *lexical.Counts) (query.Query, *fetched, error) {
+func (s *Searcher) guess(ctx context.Context, q query.Query, f lexical.Lists, others *lexical.Counts) (query.Query, lexical.Lists, error) {
 	var unknown []lexical.Misspelt
 	for _, stem := range q.Stems {
 		had := slices.ContainsFunc(unknown, func(m lexical.Misspelt) bool { return m.Stem == stem })
-		if f.lists[stem] == nil && !others.Holds(stem) && !had && len(unknown) < maxGuesses {
+		if f[stem] == nil && !others.Holds(stem) && !had && len(unknown) < maxGuesses {
 			unknown = append(unknown, misspelt(q.Typed(stem), stem))
 		}
 	}

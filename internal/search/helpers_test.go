@@ -53,7 +53,7 @@ func change(tb testing.TB, d *db.DB, f func(ctx context.Context, tx *db.Tx) erro
 func add(tb testing.TB, d *db.DB, parts ...session.Session) {
 	tb.Helper()
 	change(tb, d, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(tx.AppendTurns(ctx, parts), search.Add(ctx, tx, parts, noon), search.Train(ctx, tx, noon))
+		return errors.Join(tx.AppendTurns(ctx, parts), search.Add(ctx, tx, parts))
 	})
 }
 

@@ -56,7 +56,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	}
 	out := make([]Hit, len(found))
 	for i, c := range found {
-		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.lsa[c.n], near.model[c.n], near.modelShare)
+		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.model[c.n], near.modelShare)
 		out[i].Score, out[i].Read, out[i].Weak, out[i].Best = c.score, q.Read, weak, bar
 	}
 	return out
@@ -64,7 +64,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 
 // score is what a session is ordered by; 0 when nothing was found in it.
 func (m *meanings) score(n int, match lexical.Match) float64 {
-	score, lift := wordScore(match.Score, m.lsa[n].cosine), m.model[n].lift
+	score, lift := max(match.Score, 0), m.model[n].lift
 	if score == 0 && lift < minLift {
 		return 0
 	}
@@ -72,8 +72,8 @@ func (m *meanings) score(n int, match lexical.Match) float64 {
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
-func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, modelShare float64) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Semantic: lsa.cosine, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
+func hitOf(id string, m lexical.Match, model modelMeaning, modelShare float64) Hit {
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
@@ -84,10 +84,8 @@ func hitOf(id string, m lexical.Match, lsa meaning, model modelMeaning, modelSha
 		h.Turn, h.Passage = -1, MatchedFiles
 	case m.Best == lexical.Commands:
 		h.Turn, h.Passage = -1, MatchedCommand
-	case h.Turn < 0 && h.Semantic >= lsaFloor:
-		h.Turn = lsa.turn
 	}
-	h.Matched = reasons(m, h.Semantic >= lsaFloor || h.Embedding >= minLift || modelShare*model.lift > m.Score)
+	h.Matched = reasons(m, h.Embedding >= minLift || modelShare*model.lift > m.Score)
 	return h
 }
 
@@ -137,7 +135,7 @@ func (s *Searcher) answers(q query.Query, best candidate, found []candidate, sco
 	}
 	byWords := candidate{n: -1}
 	for _, c := range found {
-		c.score = wordScore(scored.Matches[c.n].Score, near.lsa[c.n].cosine)
+		c.score = scored.Matches[c.n].Score
 		if byWords.n < 0 || s.compare(c, byWords) < 0 {
 			byWords = c
 		}

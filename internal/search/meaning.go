@@ -7,7 +7,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
-	"github.com/git-rekal/git-rekal/internal/search/query"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
@@ -33,33 +32,18 @@ type modelMeaning struct {
 	nearness    float64 // their cosines, with the same weights; 0 where the model is not the measured one
 }
 
-// meanings is what is known of the sessions that may be among the best, by session number, by the ledger's own model and by an embedding
-// model. A session is missing where nothing is known.
+// meanings is what an embedding model says of the sessions that may be among the best, by session number. A session is missing where nothing is
+// known.
 type meanings struct {
-	lsa        map[int]meaning
 	model      map[int]modelMeaning
 	modelShare float64 // how much the embedding model counts
 }
 
-// signal is a question as one model sees it.
+// signal is how near all sessions are to a question.
 type signal struct {
-	windows *windows
-	vector  []float32
-	wholes  [][]byte // of each run of windows; nil: to be read
-
-	near  []float64 // how near each session as a whole is, by number
-	known []int     // the sessions that have a vector
-}
-
-// signalsOf are the two signals; one is nil where a model knows nothing of the question.
-func signalsOf(s *Searcher, q query.Query, f *fetched, embedding []float32) (out [2]*signal) {
-	if len(f.model.Terms) > 0 {
-		out[0] = &signal{windows: &s.heads.windows, vector: f.model.Project(q.Stems), wholes: f.wholes}
-	}
-	if embedding != nil {
-		out[1] = &signal{windows: &s.heads.embedded, vector: embedding}
-	}
-	return out
+	vector []float32 // of the question
+	near   []float64 // how near each session as a whole is, by number
+	known  []int     // the sessions that have a vector
 }
 
 // embed asks for the vector of a question, beside what else is done for it. The function that it
@@ -81,54 +65,43 @@ func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() [
 	return func() []float32 { return <-answer }
 }
 
-// meanings looks at the sessions that one of the signals, or the words, hold to be good.
-func (s *Searcher) meanings(ctx context.Context, signals [2]*signal, matches []lexical.Match, opt Options) (*meanings, error) {
+// meanings looks at the sessions that the model, or the words, hold to be good. The vector is nil where the model says nothing.
+func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lexical.Match, opt Options) (*meanings, error) {
+	out := &meanings{}
+	if vector == nil {
+		return out, nil
+	}
+	g, err := s.nearSessions(ctx, vector)
+	if err != nil {
+		return nil, err
+	}
 	wanted := make(map[int]bool)
 	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	for _, g := range signals {
-		if g == nil {
-			continue
-		}
-		if err := s.near(ctx, g); err != nil {
-			return nil, err
-		}
-		s.best(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
-	}
-	out := &meanings{}
-	var err error
-	if signals[0] != nil {
-		if out.lsa, err = nearest(ctx, s.db, signals[0], wanted); err != nil {
-			return nil, err
-		}
-	}
-	if signals[1] != nil {
-		out.model, err = s.lifts(ctx, signals[1], wanted)
-	}
+	s.best(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
+	out.model, err = s.lifts(ctx, g, wanted)
 	return out, err
 }
 
-// near compares the question with each session as a whole.
-func (s *Searcher) near(ctx context.Context, g *signal) error {
-	if g.wholes == nil {
-		var err error
-		if g.wholes, err = db.ReadSpans(ctx, s.db, g.windows.wholes()); err != nil {
-			return err
-		}
+// nearSessions compares the question with each session as a whole.
+func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*signal, error) {
+	g := &signal{vector: vector, near: make([]float64, len(s.index.Sessions))}
+	wholes, err := db.ReadSpans(ctx, s.db, s.heads.embedded.wholes())
+	if err != nil {
+		return nil, err
 	}
-	g.near = make([]float64, len(s.index.Sessions))
 	known := make([]bool, len(g.near))
-	err := g.windows.eachWhole(g.wholes, len(g.near), func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(g.vector), true })
+	err = s.heads.embedded.eachWhole(wholes, len(g.near), func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(vector), true })
 	for n, is := range known {
 		if is && !s.index.Dead(n) {
 			g.known = append(g.known, n)
 		}
 	}
-	return err
+	return g, err
 }
 
 // nearest finds the nearest window of each session.
-func nearest(ctx context.Context, r db.Querier, g *signal, wanted map[int]bool) (map[int]meaning, error) {
-	stretches, err := g.windows.read(ctx, r, wanted)
+func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) (map[int]meaning, error) {
+	stretches, err := s.heads.embedded.read(ctx, s.db, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +121,14 @@ func nearest(ctx context.Context, r db.Querier, g *signal, wanted map[int]bool) 
 // ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// lifts is nearest for an embedding model, whose cosines say little by themselves: how far they are above the median. That of whole sessions
+// lifts makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the median. That of whole sessions
 // is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
 func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
 	sample, read := spread(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true
 	}
-	near, err := nearest(ctx, s.db, g, read)
+	near, err := s.nearest(ctx, g, read)
 	if err != nil || len(sample) == 0 {
 		return nil, err
 	}

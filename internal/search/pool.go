@@ -72,11 +72,11 @@ func (o Options) pool(p Pool) Pool {
 }
 
 // counts are those of all indexes that are asked; nil where this one stands alone.
-func (s *Searcher) counts(q query.Query, f *fetched, opt Options) (*lexical.Counts, error) {
+func (s *Searcher) counts(q query.Query, f lexical.Lists, opt Options) (*lexical.Counts, error) {
 	if opt.Pool == nil {
 		return nil, nil //nolint:nilnil // nil is how the scores of one index are asked for
 	}
-	own, err := s.index.Count(q, f.lists)
+	own, err := s.index.Count(q, f)
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,6 @@ package search
 
 import "math"
 
-// lsaWeight is that of LSA's cosine beside the lexical score: flat from 0.1 to 0.5 (docs/lab/search.md). A cosine of lsaFloor and more is a
-// reason to name, and enough for a session that shares no word with the question: one to thirty of 276 real sessions reach it on typical
-// questions.
-const (
-	lsaWeight = 0.25
-	lsaFloor  = 0.35
-)
-
 // Weights of an embedding model's lifts: of a session as a whole, and of its best passage. The model counts in full where the best session
 // by words scores up to scarce, and by minModelShare from plenty on: where words answer, they decide. A session that shares no word with
 // the question needs lifts of minLift. Chosen on questions in other words (docs/lab/search.md).
@@ -49,14 +41,6 @@ const (
 	nearMissed = 0.4
 	farBelow   = 0.8
 )
-
-// wordScore is the score of words and of LSA: lexical is 0 and up, about 1 for a full match; cosine is -1 to 1. It is 0 for what is no answer.
-func wordScore(lexical, cosine float64) float64 {
-	if lexical <= 0 && cosine < lsaFloor {
-		return 0
-	}
-	return max(lexical, 0) + lsaWeight*max(cosine, 0)
-}
 
 // modelShare is how much an embedding model counts, minModelShare to 1, where best is the best lexical score.
 func modelShare(best float64) float64 {

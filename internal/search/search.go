@@ -1,6 +1,6 @@
 // Package search finds the sessions that a question is about.
 //
-// In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Train makes the semantic model, Embed
+// In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Embed
 // stores the vectors of an embedding model. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical
 // scores words, and semantic keeps vectors. Everything is stored through db, as bytes that only this package reads.
 //
@@ -20,7 +20,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
-	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
 // The reasons in Hit.Matched.
@@ -57,7 +56,6 @@ type Hit struct {
 	Session   string
 	Score     float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
 	Lexical   float64  // the part of words, 0 and up
-	Semantic  float64  // the best window's cosine, -1 to 1; 0 without a model
 	Embedding float64  // the best passage's lift (see lift), up to 1; 0 without an embedding model
 	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
 	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
@@ -131,59 +129,40 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) (Answer
 			return Answer{}, err
 		}
 	}
-	scored, err := s.index.Score(q, found.lists, others)
+	scored, err := s.index.Score(q, found, others)
 	if err != nil {
 		return Answer{}, fmt.Errorf("search: %w", damaged(err))
 	}
-	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), scored.Matches, opt)
+	m, err := s.meanings(ctx, vector(), scored.Matches, opt)
 	if err != nil {
 		return Answer{}, fmt.Errorf("search: %w", damaged(err))
 	}
 	return Answer{s.hits(q, scored, m, opt), scored.Unknown}, nil
 }
 
-// fetched is what one statement brings for a question.
-type fetched struct {
-	lists  lexical.Lists
-	model  *semantic.Model
-	wholes [][]byte // of each run of windows
-}
-
-// fetch reads the blocks of q's terms, in postings and model, and the vectors of sessions.
-func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
+// fetch reads the blocks of q's terms.
+func (s *Searcher) fetch(ctx context.Context, q query.Query) (lexical.Lists, error) {
 	asked := make(map[string]bool, len(q.Terms))
 	for _, t := range q.Terms {
 		asked[t.Text] = true
 	}
-	m := s.state.Model
-	f := &fetched{lists: make(lexical.Lists), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
-	want := func(t []byte) bool { return asked[string(t)] }
+	lists := make(lexical.Lists)
 	var spans []db.Span
-	var uses []func(data []byte) error // by span
+	var runs []int // by span
 	for i, h := range s.heads.runs {
 		for _, span := range spansOf(s.state.Runs[i].ID, h.Fence, asked) {
-			spans, uses = append(spans, span), append(uses, func(data []byte) error {
-				return lexical.Decode(h, data, want, func(t string, l *lexical.List) { f.lists.Put(t, i, len(s.heads.runs), l) })
-			})
+			spans, runs = append(spans, span), append(runs, i)
 		}
 	}
-	for _, span := range spansOf(m.Terms.ID, s.heads.terms, asked) {
-		spans, uses = append(spans, span), append(uses, func(data []byte) error { return f.model.Unpack(data, want) })
-	}
-	for _, span := range s.heads.windows.wholes() {
-		spans, uses = append(spans, span), append(uses, func(data []byte) error {
-			f.wholes = append(f.wholes, data)
-			return nil
-		})
-	}
 	data, err := db.ReadSpans(ctx, s.db, spans)
-	for i := 0; err == nil && i < len(uses); i++ {
-		err = uses[i](data[i])
+	for n := 0; err == nil && n < len(data); n++ {
+		err = lexical.Decode(s.heads.runs[runs[n]], data[n], func(t []byte) bool { return asked[string(t)] },
+			func(t string, l *lexical.List) { lists.Put(t, runs[n], len(s.heads.runs), l) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	return f, nil
+	return lists, nil
 }
 
 // candidate is a session, by number, with what it is ordered by.

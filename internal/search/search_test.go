@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search"
@@ -146,8 +145,6 @@ func TestDamagedBlocks(t *testing.T) {
 		"UPDATE runs SET data = x'' WHERE page >> 32 = 0",
 		"DELETE FROM runs WHERE page >> 32 = 0",
 		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 0",
-		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 1",
-		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 2",
 	} {
 		t.Run(statement, func(t *testing.T) {
 			d := newIndex(t)
@@ -325,26 +322,6 @@ func TestTitleIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSemanticFindsOtherWords(t *testing.T) {
-	d := newIndex(t)
-	add(t, d, filler(60)...)
-	hits := find(t, d, "login password", search.Options{})
-	if len(hits) == 0 || hits[0].Semantic < 0.5 {
-		t.Fatalf("hits = %+v, want a near one first", hits)
-	}
-	// The three words are of X1's topic, but not among its own.
-	add(t, d, talk("X1", "auth user token expiry auth user token expiry"))
-	for _, h := range find(t, d, "cookie login password", search.Options{Weak: true}) {
-		if h.Session == "X1" {
-			if diff := cmp.Diff([]string{"semantic"}, h.Matched); diff != "" || h.Lexical != 0 {
-				t.Errorf("X1 = %+v", h)
-			}
-			return
-		}
-	}
-	t.Error("X1 was not found by its meaning")
-}
-
 func BenchmarkAddAll(b *testing.B) {
 	parts := realParts(b)
 	for b.Loop() {
@@ -364,7 +341,7 @@ func BenchmarkAddOne(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := search.Add(context.Background(), tx, []session.Session{p}, time.Time{}); err != nil {
+		if err := search.Add(context.Background(), tx, []session.Session{p}); err != nil {
 			b.Fatal(err)
 		}
 		if err := tx.Rollback(); err != nil {

@@ -16,8 +16,6 @@ type state struct {
 	NextRun  int       `json:"next_run"`         // the smallest ID that no run ever had
 	Runs     []runInfo `json:"runs"`             // of postings, in the order of their units
 	Hidden   []int     `json:"hidden,omitempty"` // sessions, by number
-	Turns    int       `json:"turns"`            // how many were ever added
-	Model    modelInfo `json:"model"`
 	Embedded embedInfo `json:"embedded,omitzero"`
 }
 
@@ -31,14 +29,6 @@ type runInfo struct {
 }
 
 func (r runInfo) header() db.Span { return db.Span{Run: r.ID, From: r.Head, To: r.End} }
-
-// modelInfo is the semantic model and where its runs are. The header of Terms is a fence.
-type modelInfo struct {
-	Turns   int       `json:"turns"` // how many turns it was made for; 0: none yet
-	Dim     int       `json:"dim"`   // 0: those were too few for a model
-	Terms   runInfo   `json:"terms"`
-	Windows []runInfo `json:"windows,omitempty"` // the oldest first
-}
 
 func (s *state) newRun() int {
 	s.NextRun++
@@ -78,22 +68,16 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 
 // headers is what every use of an index reads first.
 type headers struct {
-	runs    []*lexical.Header // the oldest first
-	terms   block.Fence       // of the model's terms
-	windows windows
-	// embedded is the passages of an embedding model.
-	embedded windows
+	runs     []*lexical.Header // the oldest first
+	embedded windows           // the passages of an embedding model
 }
 
 func readHeaders(ctx context.Context, r db.Querier, st state) (*headers, error) {
 	var spans []db.Span
-	for _, runs := range [][]runInfo{st.Runs, st.Model.Windows, st.Embedded.Windows} {
+	for _, runs := range [][]runInfo{st.Runs, st.Embedded.Windows} {
 		for _, run := range runs {
 			spans = append(spans, run.header())
 		}
-	}
-	if st.Model.Dim > 0 {
-		spans = append(spans, st.Model.Terms.header())
 	}
 	data, err := db.ReadSpans(ctx, r, spans)
 	if err != nil {
@@ -114,16 +98,6 @@ func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
 			return nil, err
 		}
 	}
-	data = data[len(h.runs):]
-	if h.windows, err = newWindows(st.Model.Dim, st.Model.Windows, data); err != nil {
-		return nil, err
-	}
-	data = data[len(st.Model.Windows):]
-	if h.embedded, err = newWindows(st.Embedded.Dim, st.Embedded.Windows, data); err != nil {
-		return nil, err
-	}
-	if st.Model.Dim > 0 {
-		h.terms, err = block.DecodeFence(data[len(st.Embedded.Windows)])
-	}
+	h.embedded, err = newWindows(st.Embedded.Dim, st.Embedded.Windows, data[len(h.runs):])
 	return h, err
 }

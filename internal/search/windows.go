@@ -10,7 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// windows is all windows under one model, in runs: blocks of stretches, then blocks of whole vectors, both by
+// windows is the vectors of all passages, in runs: blocks of stretches, then blocks of whole vectors, both by
 // session, then the fence of the stretches. Where a session has stretches in several runs, the later run is
 // the newer; its whole vector is the one in the last of them.
 type windows struct {

@@ -20,7 +20,7 @@ type table struct {
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
-const version = 24
+const version = 25
 
 func schemaOf(kind Kind) schema {
 	if kind == Index {
@@ -100,8 +100,7 @@ CREATE TABLE files_index (
 CREATE TABLE file_cooccurrence (
     file_a VARCHAR NOT NULL, file_b VARCHAR NOT NULL, session_count INTEGER NOT NULL);
 CREATE TABLE index_state (
-    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP,
-    trained_to VARCHAR);
+    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP);
 CREATE TABLE session_commits (
     session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
     user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL,
@@ -129,7 +128,8 @@ f AS (
 numbered AS (SELECT dense_rank() OVER (ORDER BY session_id) AS s, dense_rank() OVER (ORDER BY path) AS p, path FROM f),
 pairs AS (SELECT a.p AS a, b.p AS b, count(*) AS n FROM numbered a JOIN numbered b ON a.s = b.s AND a.p < b.p GROUP BY a.p, b.p),
 paths AS (SELECT DISTINCT p, path FROM numbered)
-SELECT a.path, b.path, n FROM pairs JOIN paths a ON a.p = pairs.a JOIN paths b ON b.p = pairs.b`
+SELECT a.path, b.path, n FROM pairs JOIN paths a ON a.p = pairs.a JOIN paths b ON b.p = pairs.b;
+UPDATE index_state SET embedding_dim = (SELECT coalesce(max(len(embedding)), 0) FROM session_embeddings)`
 
 //nolint:gochecknoglobals // tables
 var (
@@ -157,7 +157,7 @@ var (
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columns("tttttMiiittttt" + "MMLLtLK")},
 		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columns("tVtM")},
-		{"index_state", `SELECT sessions, turns, (SELECT coalesce(max(length(embedding)), 0) / 4 FROM embeddings), indexed_at, trained FROM index_state`, columns("iiiMt")},
+		{"index_state", `SELECT sessions, turns, 0, indexed_at FROM index_state`, columns("iiiM")},
 		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= 3, ts, turn, lines, tie FROM ties ORDER BY rowid`, columns("ttttbMiiT")},
 		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columns("ttttt")},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columns("t")},

@@ -171,6 +171,9 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 		}
 	}
 	if schema.then != "" {
+		if err := fillLSA(ctx, conn, from); err != nil {
+			return fmt.Errorf("tables: %w", err)
+		}
 		if _, err := conn.ExecContext(ctx, schema.then); err != nil {
 			return classify(err)
 		}
@@ -196,26 +199,33 @@ func EngineVersion(ctx context.Context) (string, error) {
 // fillTable bulk-inserts what the index says into a table, about a microsecond a row. The Go type must fit
 // the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []float32 for FLOAT[].
 func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB, args ...any) error {
+	return appendRows(ctx, conn, t.name, func(add func(...driver.Value) error) error {
+		return db.Each(ctx, from, func(rows *db.Rows) error {
+			values, err := t.read(rows)
+			if err != nil {
+				return err
+			}
+			return add(values...)
+		}, t.query, args...)
+	})
+}
+
+// appendRows adds the rows of each to a table.
+func appendRows(ctx context.Context, conn *sql.Conn, table string, each func(add func(...driver.Value) error) error) error {
 	err := conn.Raw(func(dc any) error {
 		raw, ok := dc.(driver.Conn)
 		if !ok {
 			return fmt.Errorf("the driver's connection is a %T", dc)
 		}
-		appender, err := duckdb.NewAppender(raw, catalog, "", t.name)
+		appender, err := duckdb.NewAppender(raw, catalog, "", table)
 		if err != nil {
 			return err
 		}
-		err = db.Each(ctx, from, func(rows *db.Rows) error {
-			values, err := t.read(rows)
-			if err != nil {
-				return err
-			}
-			return errors.Join(appender.AppendRow(values...), ctx.Err())
-		}, t.query, args...)
+		err = each(func(values ...driver.Value) error { return errors.Join(appender.AppendRow(values...), ctx.Err()) })
 		return errors.Join(err, appender.Close())
 	})
 	if err != nil {
-		return fmt.Errorf("tables: fill %s: %w", t.name, classify(err))
+		return fmt.Errorf("tables: fill %s: %w", table, classify(err))
 	}
 	return nil
 }

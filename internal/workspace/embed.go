@@ -220,7 +220,7 @@ func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *em
 	if c.Off() || c.BuiltIn() {
 		return nil, "", nil
 	}
-	if name = cmp.Or(c.Model, embed.DefaultModel); name == search.ModelName || name == model.Name {
+	if name = cmp.Or(c.Model, embed.DefaultModel); name == model.Name {
 		return nil, "", fmt.Errorf("rekal.embed.model: %q %w", name, errOwnName)
 	}
 	client, err = embed.New(embed.Options{URL: c.URL, Model: name, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience})

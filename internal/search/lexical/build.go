@@ -73,18 +73,6 @@ func (b *Builder) postingsOf(t analysis.Token) *postingsBuilder {
 // Terms is how many different terms there are.
 func (b *Builder) Terms() int { return b.terms }
 
-// SessionsWithTurns lists the sessions that turns were added to, by number.
-func (b *Builder) SessionsWithTurns() []int {
-	var out []int
-	for _, p := range b.Parts {
-		if p.Kind.Turn() {
-			out = append(out, int(p.Session))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // close ends the open posting.
 func (l *postingsBuilder) close() {
 	if l.tf == 0 {

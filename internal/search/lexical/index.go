@@ -104,31 +104,3 @@ func (x *Index) Dead(session int) bool { return x.dead[session] }
 
 // Live is how many sessions are not hidden.
 func (x *Index) Live() int { return int(x.sessions) }
-
-// Stems is how many words that are no function words the turns of each session have.
-func (x *Index) Stems() []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind.Turn() {
-				out[p.Session] += int(p.Stems)
-			}
-		}
-	}
-	return out
-}
-
-// Turns is how many of the first n turns that were added each session has.
-func (x *Index) Turns(n int) []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind.Turn() {
-				more := min(n, int(p.Units))
-				out[p.Session] += more
-				n -= more
-			}
-		}
-	}
-	return out
-}

@@ -1,75 +1,44 @@
+// Package semantic compares texts by meaning: by vectors of 8 bits a dimension, which an embedding model makes of passages, and by latent
+// semantic analysis (Deerwester et al., 1990) over windows of about 100 words.
+//
+// Train turns the windows of a Corpus into a Model with a vector for each term. A text's vector is the sum of its terms' vectors. It stores
+// nothing: vectors come and go as bytes.
+//
+// Promises: training and projecting depend on their input alone, to the bit, on any number of threads.
 package semantic
 
 import (
-	"maps"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// Model is the vectors of terms, times their idf.
+// Model is the vectors of terms, times their idf. Several goroutines may use it.
 type Model struct {
-	Dim   int
-	Terms map[string]Vector
+	Dim    int
+	places map[string]int32 // of terms, in their order
+	rows   []float32        // by place
 }
 
 // Project returns the unit vector of a text, given its stems; all zero where none is known. A
 // term counts 1 + ln(tf).
 func (m *Model) Project(stems []string) []float32 {
-	p := m.Projector()
-	return p.Project(p.Places(stems))
-}
-
-// Projector projects many texts. Several goroutines may use it.
-type Projector struct {
-	Dim    int
-	places map[string]int32 // of terms, in their order
-	scale  []float32        // by place
-	rows   []float32        // by place, before they are scaled
-}
-
-// Projector lays out what is needed of each text.
-func (m *Model) Projector() *Projector {
-	p := &Projector{Dim: m.Dim, places: make(map[string]int32, len(m.Terms)), rows: make([]float32, 0, m.Dim*len(m.Terms))}
-	for i, t := range slices.Sorted(maps.Keys(m.Terms)) {
-		p.places[t] = int32(i)
-		p.scale = append(p.scale, m.Terms[t].Scale)
-		for _, x := range m.Terms[t].Q {
-			p.rows = append(p.rows, float32(int8(x)))
+	var places []int32
+	for _, s := range stems {
+		if place, ok := m.places[s]; ok {
+			places = append(places, place)
 		}
 	}
-	return p
-}
-
-// Places are those of stems in the model, -1 for one that it does not know.
-func (p *Projector) Places(stems []string) []int32 {
-	out := make([]int32, len(stems))
-	for i, s := range stems {
-		place, ok := p.places[s]
-		if !ok {
-			place = -1
-		}
-		out[i] = place
-	}
-	return out
-}
-
-// Project is Model.Project of stems in these places.
-func (p *Projector) Project(places []int32) []float32 {
-	// A sum of floats depends on its order.
-	places = slices.Sorted(slices.Values(places))
-	v := make([]float32, p.Dim)
+	slices.Sort(places) // a sum of floats depends on its order
+	v := make([]float32, m.Dim)
 	for i := 0; i < len(places); {
 		j := i
 		for j < len(places) && places[j] == places[i] {
 			j++
 		}
-		if at := int(places[i]); at >= 0 {
-			blas32.Axpy(float32(dampen(j-i))*p.scale[at], vector(p.rows[at*p.Dim:(at+1)*p.Dim]), vector(v))
-		}
+		at := int(places[i]) * m.Dim
+		blas32.Axpy(float32(dampen(j-i)), vector(m.rows[at:at+m.Dim]), vector(v))
 		i = j
 	}
 	Normalise(v)
@@ -96,32 +65,4 @@ func dampen(tf int) float64 {
 		return 1
 	}
 	return 1 + math.Log(float64(tf))
-}
-
-// Pack returns the term vectors as blocks, and their fence.
-func (m *Model) Pack() (block.Fence, []byte) {
-	var w block.Writer
-	var buf []byte
-	for _, t := range slices.Sorted(maps.Keys(m.Terms)) {
-		buf = m.Terms[t].Append(buf[:0])
-		w.Add(t, buf)
-	}
-	w.Flush()
-	return w.Fence, w.Take()
-}
-
-// Unpack adds the term vectors of blocks to m, those that want accepts.
-func (m *Model) Unpack(data []byte, want func(term []byte) bool) error {
-	e := block.NewEntries(data)
-	for e.Next() {
-		if !want(e.Key) {
-			continue
-		}
-		v, err := DecodeVector(e.Value, m.Dim)
-		if err != nil {
-			return err
-		}
-		m.Terms[string(e.Key)] = v
-	}
-	return e.Err()
 }

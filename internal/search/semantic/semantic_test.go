@@ -14,43 +14,10 @@ import (
 )
 
 func TestWindows(t *testing.T) {
-	tests := []struct{ words, count, stale int }{
-		{0, 0, 0}, {1, 1, 0}, {99, 1, 0}, {100, 1, 1}, {101, 2, 1}, {149, 2, 1}, {150, 2, 2}, {151, 3, 2}, {1000, 19, 19}, {1001, 20, 19},
-	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprint(tt.words), func(t *testing.T) {
-			if got := semantic.Count(tt.words); got != tt.count {
-				t.Errorf("Count = %d, want %d", got, tt.count)
-			}
-			if got := semantic.Stale(tt.words); got != tt.stale {
-				t.Errorf("Stale = %d, want %d", got, tt.stale)
-			}
-			if tt.count > 0 {
-				if from, to := semantic.Span(tt.count-1, tt.words); from >= to || to != tt.words {
-					t.Errorf("the last window is %d to %d of %d", from, to, tt.words)
-				}
-			}
-		})
-	}
-}
-
-// TestStaleWindows grows a stream word by word: windows before Stale never change.
-func TestStaleWindows(t *testing.T) {
-	for n := range 400 {
-		for w := range semantic.Stale(n) {
-			from, to := semantic.Span(w, n)
-			if f, u := semantic.Span(w, n+500); f != from || u != to {
-				t.Fatalf("window %d of %d words is %d to %d, later %d to %d", w, n, from, to, f, u)
-			}
-		}
-	}
-}
-
-func TestThreshold(t *testing.T) {
-	tests := []struct{ turns, want int }{{0, 0}, {31, 0}, {32, 32}, {47, 32}, {48, 48}, {10453, 9324}}
-	for _, tt := range tests {
-		if got := semantic.Threshold(tt.turns); got != tt.want {
-			t.Errorf("Threshold(%d) = %d, want %d", tt.turns, got, tt.want)
+	for words, want := range map[int]int{0: 0, 1: 1, 99: 1, 100: 1, 101: 2, 149: 2, 150: 2, 151: 3, 1000: 19, 1001: 20} {
+		c := &semantic.Corpus{}
+		if c.Add(make([]string, words)); c.Windows() != want {
+			t.Errorf("%d words have %d windows, want %d", words, c.Windows(), want)
 		}
 	}
 }
@@ -95,10 +62,11 @@ func TestTrainFindsTopics(t *testing.T) {
 }
 
 func TestTrainIsDeterministic(t *testing.T) {
-	want := train(topics(200))
+	said := []string{"a1", "a2", "noise3", "a1"}
+	want := train(topics(200)).Project(said)
 	for _, procs := range []int{1, 2, 4} {
 		old := runtime.GOMAXPROCS(procs)
-		got := train(topics(200))
+		got := train(topics(200)).Project(said)
 		runtime.GOMAXPROCS(old)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with %d threads (-want +got):\n%s", procs, diff)
@@ -126,21 +94,6 @@ func TestTrainDegenerate(t *testing.T) {
 				t.Errorf("a model of %d dimensions", m.Dim)
 			}
 		})
-	}
-}
-
-func TestModelRoundTrip(t *testing.T) {
-	want := train(topics(200))
-	fence, blocks := want.Pack()
-	if fence.End() != int64(len(blocks)) {
-		t.Fatalf("fence of %d for %d bytes", fence.End(), len(blocks))
-	}
-	got := &semantic.Model{Dim: want.Dim, Terms: make(map[string]semantic.Vector)}
-	if err := got.Unpack(blocks, func([]byte) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

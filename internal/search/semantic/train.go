@@ -18,6 +18,12 @@ const (
 	seed       = 1
 )
 
+// How many words a window of a text has, and how many lie between the beginnings of two windows.
+const (
+	windowSize = 100
+	windowStep = 50
+)
+
 // Corpus is the windows that a model is trained on.
 type Corpus struct {
 	ids   map[string]int32
@@ -25,8 +31,17 @@ type Corpus struct {
 	start []int   // of each window in stems
 }
 
-// Add adds a window by its stems.
+// Add adds the windows of a text, given its stems: each of windowSize of them, and beginning windowStep behind the one before.
 func (c *Corpus) Add(stems []string) {
+	for from := 0; from < len(stems); from += windowStep {
+		to := min(from+windowSize, len(stems))
+		if c.addWindow(stems[from:to]); to == len(stems) {
+			break
+		}
+	}
+}
+
+func (c *Corpus) addWindow(stems []string) {
 	if c.ids == nil {
 		c.ids = make(map[string]int32)
 	}
@@ -82,11 +97,10 @@ func Train(c *Corpus) *Model {
 		basis = a.transposedTimes(y, dim)
 	}
 	orthonormalise(basis, dim)
-	m := &Model{Dim: dim, Terms: make(map[string]Vector, len(terms))}
+	m := &Model{Dim: dim, places: make(map[string]int32, len(terms)), rows: basis}
 	for i, t := range terms {
-		row := basis[i*dim : (i+1)*dim]
-		blas32.Scal(weights[i], vector(row))
-		m.Terms[t] = Quantise(row)
+		m.places[t] = int32(i)
+		blas32.Scal(weights[i], vector(basis[i*dim:(i+1)*dim]))
 	}
 	return m
 }
