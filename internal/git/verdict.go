@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // Verdict is what git says of a commit's signature by the keys that it knows: gpg.ssh.allowedSignersFile, or a keyring.
 type Verdict struct {
 	Letter string // as of "%G?" in "git log": G good, U good of an unknown key, B bad, R of a revoked key, X and Y expired, E of a key that is not here, or not looked at, N none
-	Signer string // as of "%GS": principals, or a user ID; "" where none is known
+	Signer string // as of "%GS": principals, or a user ID; of a certificate the addresses in it, as principals; "" where none is known
 }
 
 // perGit is how many signatures are worth another process: each takes git some 10 ms.
@@ -82,7 +83,7 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		for _, id := range some {
 			fmt.Fprintln(&asked, id)
 		}
-		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00")
+		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00")
 		cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
 		cmd.Stdin = strings.NewReader(asked.String())
 		beside.Go(func() { said[i], failed[i] = runGit(ctx, cmd, lastLine) })
@@ -92,15 +93,47 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		return nil, fmt.Errorf("git: read signatures: %w", err)
 	}
 	out := make(map[OID]Verdict, len(ids))
-	for f := range slices.Chunk(strings.Split(strings.Join(said, ""), "\x00"), 4) {
-		if len(f) < 4 {
+	certified := map[string]string{}
+	for f := range slices.Chunk(strings.Split(strings.Join(said, ""), "\x00"), 5) {
+		if len(f) < 5 {
 			break // the end of the last line
 		}
 		v := Verdict{Letter: f[1], Signer: f[2]}
 		if v.Letter == "B" && f[3] == "" { // nothing was said of the signature: the program that looks at it did not run
 			v.Letter = "E"
 		}
+		if strings.HasPrefix(v.Signer, "/") { // the name of a certificate, which need not have an address and may look like a user ID
+			addresses, ok := certified[f[4]]
+			if !ok {
+				addresses = r.certifiedAddresses(ctx, f[4])
+				certified[f[4]] = addresses
+			}
+			if v.Signer = addresses; v.Signer == "" && v.Letter == "G" {
+				v.Letter = "U"
+			}
+		}
 		out[OID(strings.TrimSpace(f[0]))] = v
 	}
 	return out, nil
+}
+
+// certifiedAddresses are the addresses in a certificate, by its fingerprint, with commas between them; "" where gpgsm is not here, or does not know it.
+func (r *Repo) certifiedAddresses(ctx context.Context, fingerprint string) string {
+	cmd := exec.CommandContext(ctx, "gpgsm", "--batch", "--with-colons", "--list-keys", fingerprint)
+	cmd.Env, cmd.WaitDelay = r.env, stopGrace
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	var all []string
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(line, ":")
+		if f[0] != "uid" || len(f) < 10 {
+			continue
+		}
+		if address, ok := strings.CutPrefix(strings.TrimSuffix(f[9], ">"), "<"); ok && !strings.ContainsAny(address, `*?[\,`) { // it is no pattern of principals
+			all = append(all, address)
+		}
+	}
+	return strings.Join(all, ",")
 }
