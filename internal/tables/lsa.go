@@ -31,8 +31,11 @@ func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 	if err != nil {
 		return err
 	}
-	words, corpus := analysis.Words(), &semantic.Corpus{}
+	words, corpus, taught := analysis.Words(), &semantic.Corpus{}, map[string][]string{}
 	stems := func(id string) (out []string, err error) {
+		if out := taught[id]; out != nil { // not analysed twice
+			return out, nil
+		}
 		err = db.EachText(ctx, from, id, func(_ int, text string) {
 			for _, t := range words.Tokens(text) {
 				if t.Kind == analysis.Word {
@@ -48,6 +51,7 @@ func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 			return err
 		}
 		corpus.Add(said)
+		taught[ids[n]] = said
 	}
 	model := semantic.Train(corpus)
 	if model == nil { // too little was said
