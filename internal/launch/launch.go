@@ -42,14 +42,6 @@ func agents() []agent {
 	}
 }
 
-// Agents are those that can be started, by the names that sessions have as their source.
-func Agents() (names []string) {
-	for _, a := range agents() {
-		names = append(names, a.source)
-	}
-	return names
-}
-
 // ErrNoAgent is a source that no program goes on with.
 var ErrNoAgent = errors.New("no program that can be started is known for it")
 

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // source is one real session, redacted: what made-up ones are put together from.
@@ -39,7 +35,7 @@ func readSources(ctx context.Context, dir string) ([]source, error) {
 	for _, s := range sources {
 		known[s.name] = true
 	}
-	err = eachLine(filepath.Join(dir, "ranking", "corpus.jsonl.gz"), func(d document) {
+	err = harness.EachLine(filepath.Join(dir, "ranking", "corpus.jsonl.gz"), func(d document) {
 		if !known[d.Doc] && len(d.Turns) > 0 {
 			sources = append(sources, d.source())
 		}
@@ -60,37 +56,14 @@ func readSources(ctx context.Context, dir string) ([]source, error) {
 
 // readTranscripts decodes an archive of transcripts.
 func readTranscripts(ctx context.Context, path string) ([]source, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	all, err := harness.ReadTranscripts(path)
 	var out []source
-	for archive := tar.NewReader(plain); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		native, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl")
-		if !ok || h.Typeflag != tar.TypeReg {
-			continue
-		}
-		text, err := io.ReadAll(archive)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", h.Name, err)
-		}
+	for native, text := range all {
 		doc, err := transcript.ClaudeCode{}.Decode(ctx, bytes.NewReader(text), transcript.Options{
 			File: transcript.File{NativeID: native}, Roots: []string{folder(text)},
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", h.Name, err)
+			return nil, fmt.Errorf("%s: %w", native, err)
 		}
 		for _, part := range doc.Sessions {
 			if len(part.Turns) > 0 {
@@ -98,6 +71,7 @@ func readTranscripts(ctx context.Context, path string) ([]source, error) {
 			}
 		}
 	}
+	return out, err
 }
 
 // folder is where the first record of a transcript was made: the recorded repository's root.
@@ -156,7 +130,7 @@ func (d document) source() source {
 // readSubjects reads the commits' subjects of the ranking queries, by session.
 func readSubjects(dir string) (map[string]string, error) {
 	text := map[string]string{}
-	err := eachLine(filepath.Join(dir, "queries.jsonl"), func(q struct{ QID, Query string }) { text[q.QID] = q.Query })
+	err := harness.EachLine(filepath.Join(dir, "queries.jsonl"), func(q struct{ QID, Query string }) { text[q.QID] = q.Query })
 	if err != nil {
 		return nil, err
 	}
@@ -171,31 +145,6 @@ func readSubjects(dir string) (map[string]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// eachLine decodes the JSON lines of a file, which may be compressed.
-func eachLine[T any](path string, f func(T)) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	dec := json.NewDecoder(r)
-	for {
-		var v T
-		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		f(v)
-	}
 }
 
 // clean redacts the sources.

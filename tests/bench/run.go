@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // scratch is a copy of the repository, with caches of its own, in which things are measured.
@@ -54,7 +56,7 @@ func (s *scratch) copy(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(s.rekal()), os.Mkdir(s.rekal(), 0o755)); err != nil {
 		return err
 	}
-	return eachLine(s.bench.queries(), func(q query) { s.queries = append(s.queries, q) })
+	return harness.EachLine(s.bench.queries(), func(q query) { s.queries = append(s.queries, q) })
 }
 
 // build makes the index from scratch, and the other system's.

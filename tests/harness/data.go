@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,34 +29,67 @@ func Data(t testing.TB, name string) string {
 // Transcripts are 60 real sessions of Claude Code, as they lay on disk, by session ID.
 func Transcripts(t testing.TB) map[string][]byte {
 	t.Helper()
-	f, err := os.Open(Data(t, "claude-code/transcripts-60.tar.gz"))
+	out, err := ReadTranscripts(Data(t, "claude-code/transcripts-60.tar.gz"))
+	if err == nil && len(out) != 60 {
+		err = fmt.Errorf("%d transcripts, not 60", len(out))
+	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// ReadTranscripts reads an archive of transcripts, by session ID.
+func ReadTranscripts(path string) (map[string][]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
+	plain, err := gzip.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	out := map[string][]byte{}
-	for in := tar.NewReader(z); ; {
-		h, err := in.Next()
+	for archive := tar.NewReader(plain); ; {
+		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return out, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if id, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok {
-			if out[id], err = io.ReadAll(in); err != nil {
-				t.Fatal(err)
+		if id, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok && h.Typeflag == tar.TypeReg {
+			if out[id], err = io.ReadAll(archive); err != nil {
+				return nil, fmt.Errorf("%s: %w", h.Name, err)
 			}
 		}
 	}
-	if len(out) != 60 {
-		t.Fatalf("%d transcripts, not 60", len(out))
+}
+
+// EachLine decodes the JSON lines of a file, which may be compressed.
+func EachLine[T any](path string, f func(T)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
 	}
-	return out
+	defer file.Close()
+	var r io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(file); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	dec := json.NewDecoder(r)
+	for {
+		var v T
+		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		f(v)
+	}
 }
 
 // Unzipped is what a file of the real data holds, which is kept compressed.

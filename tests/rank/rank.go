@@ -1,22 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +22,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // depth is how many results a query gets.
@@ -59,14 +55,14 @@ type result struct {
 // without the model that is built in. It returns a run for each file.
 func rank(ctx context.Context, dir string, m *model.Model, together bool, queries ...string) ([][]result, error) {
 	groups := make(map[string][]document)
-	err := eachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
+	err := harness.EachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
 	if err != nil {
 		return nil, err
 	}
 	asked := make(map[string][]question)
 	var order []string
 	for i, path := range queries {
-		err := eachLine(path, func(q question) {
+		err := harness.EachLine(path, func(q question) {
 			if asked[q.Group] == nil {
 				order = append(order, q.Group)
 			}
@@ -104,31 +100,6 @@ func corpusFile(dir string) string {
 		return path + ".gz"
 	}
 	return path
-}
-
-// eachLine decodes the JSON lines of a file, which may be compressed.
-func eachLine[T any](path string, f func(T)) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var r io.Reader = bufio.NewReader(file)
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(r); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	dec := json.NewDecoder(r)
-	for {
-		var v T
-		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		f(v)
-	}
 }
 
 // rankGroup asks qs of an index of docs.

@@ -175,7 +175,7 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		err = eachLine(filepath.Join(dir, name), func(line map[string]any) {
+		err = harness.EachLine(filepath.Join(dir, name), func(line map[string]any) {
 			line["group"] = string(rune('a' + n%4))
 			n++
 			if err := json.NewEncoder(out).Encode(line); err != nil {
