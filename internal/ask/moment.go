@@ -139,8 +139,12 @@ func (m *Moment) SQL(ctx context.Context, kind TablesKind, slow func()) (*tables
 }
 
 // Export adds the repository to an export, by the place of its remote, or its folder.
-func (m *Moment) Export(ctx context.Context, to *tables.Export) error {
+func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(done, total int)) error {
 	conf, err := m.w.Settings()
+	if err != nil {
+		return err
+	}
+	head, err := m.headLines(ctx, progress)
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func (m *Moment) Export(ctx context.Context, to *tables.Export) error {
 	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
 		source = config.Place(conf.Places[remote])
 	}
-	return to.Add(ctx, config.PlaceName(source), source, m.DB)
+	return to.Add(ctx, config.PlaceName(source), source, m.DB, head)
 }
 
 // Lines are those of a file, as history.Text reads it, now or as it was in the moment's code commit.

@@ -21,6 +21,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
@@ -287,6 +288,37 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 		out.Writers, err = m.Writers(ctx)
 	}
 	return err
+}
+
+// headLines are the lines of HEAD for an export; none in a repository without code.
+func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) (out tables.Head, err error) {
+	counted, err := m.Standing(ctx, "", Counting{Progress: progress})
+	if errors.Is(err, git.ErrNotFound) {
+		return out, nil
+	} else if err != nil {
+		return out, err
+	}
+	head, err := m.w.Repo.Head()
+	if err != nil {
+		return out, err
+	}
+	c, err := m.w.Repo.Commit(head.OID)
+	if err != nil {
+		return out, err
+	}
+	out.Commit, out.TS = string(c.OID), c.Committer.When
+	for path, share := range counted.Files {
+		for id, n := range share.Wrote {
+			out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: "session", Session: id, N: n})
+		}
+		sum := countsOf(path, share)
+		for whose, n := range map[string]int{"no_session": sum.NoSession, "unknown": sum.Unknown} {
+			if n > 0 {
+				out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: whose, N: n})
+			}
+		}
+	}
+	return out, nil
 }
 
 // Below sums up what is below a folder, and each file and folder that lies in it, those with the most lines first.

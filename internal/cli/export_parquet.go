@@ -42,12 +42,13 @@ func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	left := error(nil)
+	left, shown := error(nil), app.meter("counting lines")
 	if c.mirrors != "" || c.group.asked() {
-		left, err = c.tablesOfGroup(ctx, app, out)
+		left, err = c.tablesOfGroup(ctx, app, out, shown.step)
 	} else {
-		err = app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out) })
+		err = app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out, shown.step) })
 	}
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (c *exportOptions) tables(ctx context.Context, app *App) (err error) {
 }
 
 // tablesOfGroup adds several repositories; left says that some could not be.
-func (c *exportOptions) tablesOfGroup(ctx context.Context, app *App, out *ask.Export) (left, err error) {
+func (c *exportOptions) tablesOfGroup(ctx context.Context, app *App, out *ask.Export, progress func(done, total int)) (left, err error) {
 	which := c.group.which(app)
 	if c.mirrors != "" {
 		if capture.InAgent(app.Getenv) {
@@ -73,7 +74,7 @@ func (c *exportOptions) tablesOfGroup(ctx context.Context, app *App, out *ask.Ex
 			if err != nil {
 				return err
 			}
-			return errors.Join(at.Export(ctx, out), at.Close())
+			return errors.Join(at.Export(ctx, out, progress), at.Close())
 		})
 		left = someLeft(g)
 		return err

@@ -30,6 +30,7 @@ type repositoryExport struct {
 	e         *Export
 	name      string
 	from      *db.DB
+	head      Head
 	state     string
 	oldMonths map[string]string
 	old       map[string][]ExportedFile // by table, month and content
@@ -180,13 +181,18 @@ func (r *repositoryExport) writeChunk(ctx context.Context, from *db.DB, c chunk)
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return err
 	}
-	d, err := createInMemory(ctx, scratch, dataDDL+facetsDDL)
+	d, err := createInMemory(ctx, scratch, dataDDL+facetsDDL+headDDL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if err := d.fillChunk(ctx, from, c); err != nil {
 		return err
+	}
+	if len(c.months) == 0 {
+		if err := d.fillHead(ctx, r.head); err != nil {
+			return err
+		}
 	}
 	for _, t := range exportedTables {
 		if t.byMonth != (len(c.months) > 0) {

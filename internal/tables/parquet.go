@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -32,7 +34,7 @@ import (
 // only these are read. Months are written side by side, each by an engine of its own.
 const (
 	manifestName = "manifest.json"
-	exportKind   = Kind("parquet 2") // another number has all files written anew, when exportedTables changes
+	exportKind   = Kind("parquet 3") // another number has all files written anew, when exportedTables changes
 )
 
 // exportedTable is which rows are exported: t is the table, s their session, c their checkpoint.
@@ -63,6 +65,44 @@ var exportedTables = []exportedTable{
 	{"memories", "memories t", "t.ts", "t.*", "title, content", "id", false},
 	{"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "", "git_sha, path, session_id, ts, lines", false},
 	{"session_facets", "session_facets" + ofSession, ofStart, "t.* EXCLUDE (left_paths, left_blobs)", "title", "session_id", false},
+	{"head_lines", "head_lines t", "t.ts", "t.*", "", "path, whose, session_id", false},
+}
+
+// Head is whose the lines are that stand in a repository's HEAD. The zero value is for a repository without code.
+type Head struct {
+	Commit string
+	TS     time.Time
+	Lines  []HeadLines
+}
+
+// HeadLines are lines of a file: of a session that is known to have written them, of commits of no known session, or of commits of sessions that are
+// not known to have written them.
+type HeadLines struct {
+	Path, Whose, Session string // Whose is "session", "no_session" or "unknown"; Session is "" but for the first
+	N                    int
+}
+
+const headDDL = `CREATE TABLE head_lines (git_sha VARCHAR NOT NULL, path VARCHAR NOT NULL, whose VARCHAR NOT NULL, session_id VARCHAR, line_count INTEGER NOT NULL, ts TIMESTAMP NOT NULL);`
+
+// fillHead adds the lines of HEAD.
+func (d *DB) fillHead(ctx context.Context, head Head) error {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer conn.Close() // it goes back to where it came from
+	return appendRows(ctx, conn, "head_lines", func(add func(...driver.Value) error) error {
+		for _, l := range head.Lines {
+			var session any
+			if l.Session != "" {
+				session = l.Session
+			}
+			if err := add(head.Commit, l.Path, l.Whose, session, int32(l.N), head.TS.UTC()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Manifest is what an export holds.
@@ -157,14 +197,14 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 
 // Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters, digits, '.', '_' and '-'.
 // It may be called side by side.
-func (e *Export) Add(ctx context.Context, name, source string, from *db.DB) error {
+func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head Head) error {
 	state, err := stateOf(ctx, exportKind, from)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(state))
+	sum := sha256.Sum256([]byte(state + " " + head.Commit))
 	now := ExportedRepository{Source: source, State: hex.EncodeToString(sum[:])}
-	r := &repositoryExport{e: e, name: name, from: from, state: state}
+	r := &repositoryExport{e: e, name: name, from: from, head: head, state: state}
 	same, err := e.begin(r, now)
 	if err != nil || same {
 		return err

@@ -16,9 +16,9 @@ import duckdb
 import pyspark
 from pyspark.sql import SparkSession
 
-TABLES = ["sessions", "turns", "tool_calls", "usage", "lines"]
+TABLES = ["sessions", "turns", "tool_calls", "usage", "head_lines"]
 
-# Each session begins in one of nine months, has eight turns, four calls and two requests, and half of them wrote lines.
+# Each session begins in one of nine months, has eight turns, four calls and two requests, and wrote lines of a file that has others, too.
 ROWS = {
     "sessions": "'s' || i AS id, 'h' || i AS session_hash, ts AS captured_at, ts AS started_at, ['claude-code','codex','gemini'][1 + i % 3] AS source",
     "turns": "'t' || i || '-' || k AS id, 's' || i AS session_id, k AS turn_index, ['human','assistant'][1 + k % 2] AS role, "
@@ -29,9 +29,10 @@ ROWS = {
     "CASE WHEN k % 2 = 0 THEN ['go test ./...','make','npm test','git push'][1 + (i + k // 2) % 4] END AS cmd_prefix, k AS turn_index, (i * 13 + k) % 7 = 0 AS failed",
     "usage": "'s' || i AS session_id, 'r' || k AS request, k AS turn_index, ts AS ts, ['opus','sonnet','gpt'][1 + i % 3] AS model, "
     "1000 + i % 977 AS input_tokens, 100 + (i * k) % 89 AS output_tokens",
-    "lines": "'s' || i AS session_id, sha1('' || i) AS git_sha, 'auth/file' || i % 50 || '.go' AS path, '1-' || 1 + i % 40 AS lines, 1 + i % 40 AS line_count, ts AS ts",
+    "head_lines": "CASE WHEN k = 0 THEN 's' || i END AS session_id, ['session','no_session','unknown'][1 + k] AS whose, sha1('' || i % REPOSITORIES) AS git_sha, "
+    "'auth/file' || i % 50 || '.go' AS path, 1 + (i + k) % 40 AS line_count, ts AS ts",
 }
-TIMES = {"sessions": 1, "turns": 8, "tool_calls": 4, "usage": 2, "lines": 1}
+TIMES = {"sessions": 1, "turns": 8, "tool_calls": 4, "usage": 2, "head_lines": 3}
 
 
 def generate(export, folder, repositories, sessions):
@@ -41,7 +42,7 @@ def generate(export, folder, repositories, sessions):
         con.execute(f"CREATE TABLE t AS SELECT * EXCLUDE (repository) FROM read_parquet('{export}/{table}/**/*.parquet', hive_partitioning = true, hive_types_autocast = false) LIMIT 0")
         con.execute("ALTER TABLE t ADD COLUMN repository VARCHAR")
         con.execute(
-            f"INSERT INTO t BY NAME SELECT {ROWS[table]}, 'git.example.com-team-r' || i % {repositories} AS repository, strftime(ts, '%Y-%m') AS month "
+            f"INSERT INTO t BY NAME SELECT {ROWS[table].replace('REPOSITORIES', str(repositories))}, 'git.example.com-team-r' || i % {repositories} AS repository, strftime(ts, '%Y-%m') AS month "
             f"FROM (SELECT i, k, TIMESTAMP '2026-01-03' + INTERVAL (i // {repositories} % 9 * 30) DAY + INTERVAL (i) SECOND AS ts "
             f"FROM range({sessions}) a(i), range({TIMES[table]}) b(k)) ORDER BY repository, month, i, k"
         )
