@@ -5,8 +5,7 @@
 // scores words, and semantic keeps vectors. Everything is stored through db, as bytes that only this package reads.
 //
 // Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on the parts added, their
-// order, the model and what is hidden, not on how calls were split; a model depends on the first turns added, hidden or not. A hidden session is
-// no hit and counts for no word, but may still correct a misspelt word. Ties go to the smaller session ID.
+// order, their vectors and what is hidden, not on how calls were split. A hidden session is no hit and counts for no word, but may still correct a misspelt word. Ties go to the smaller session ID.
 //
 // It never opens a file or reads the clock. Options.Allow decides what a user may see.
 package search
