@@ -269,7 +269,7 @@ rekal.sign::
 Whether commits of the ledger are signed. Default: commit.gpgSign.
 
 rekal.require::
-"verified": agents are told only what a key of its author signed. Default: everything.
+"verified": agents are told only what a key of its author signed; SQL reads all. Default: everything.
 
 rekal.price.MODEL.input, and output, cacheRead, cacheWrite::
 What a million such tokens of a model cost, for "stats". MODEL may be a glob.
