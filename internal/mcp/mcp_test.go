@@ -88,7 +88,7 @@ func exchanges() map[string][]exchange {
 			`{"id":"$LEEWAY","detail":"full"}`, `{"query":"","id":null,"ids":null,"title":"JWT","action":"","detail":null,"limit":null,"turn":null}`),
 		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
 		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"agent":"claude-code","limit":1}`, `{"agent":"codex"}`, `{"checkpoint":"HEAD~1"}`,
-			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`),
+			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`, `{"verified":true}`, `{"verified":true,"ids":["$JWT"]}`),
 		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`, `{"action":"purge"}`, `{"action":"restore","query":"token"}`,
 			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`, `{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
 			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`, `{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),
