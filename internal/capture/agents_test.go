@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -498,6 +499,61 @@ func TestAgents(t *testing.T) {
 			if want, got := grown.Model, w.held().sessions[id].Model; got != want || (got == "gpt-5.4") == (name == "cursor" || name == "continue") {
 				t.Errorf("the model is %q, and %q as the session grew", got, want)
 			}
+		})
+	}
+}
+
+// TestAgentsBeside: of a session that was begun in a clone beside, a commit here gets the edit here, with the prompt that led to it, and no more; nor when the cache
+// is lost, or when one capture reads it all. Cursor's records name no folder, and databases are not searched.
+func TestAgentsBeside(t *testing.T) {
+	for name, s := range scribes() {
+		t.Run(name, func(t *testing.T) {
+			if name == "cursor" || name == "opencode" || name == "kilo" {
+				return
+			}
+			w, theirs := neighbours(t)
+			file, err := filepath.Rel(theirs.repo(), filepath.Join(w.repo(), "a.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hook := func() capture.Outcome {
+				return w.try(func(c *capture.Capturer) (capture.Outcome, error) {
+					c.Budget = 1 << 20
+					return c.Run(t.Context(), w.via, nil)
+				})
+			}
+			id := s.native()
+			s.begin(theirs, 0)
+			s.ask(theirs, 1, "theirs: begin")
+			s.say(theirs, 2, "Theirs.")
+			w.at(2)
+			stored(t, hook(), 0, 0, 0)
+			s.ask(theirs, 3, "write two functions")
+			s.edit(theirs, 4, file, nil, strings.Split(strings.TrimSpace(first), "\n"))
+			w.commit(5, "one", "a.go", first)
+			w.at(5)
+			stored(t, hook(), 1, 2, 1)
+			s.say(theirs, 6, "Theirs again.")
+			w.at(7)
+			stored(t, hook(), 0, 0, 0)
+			s.ask(theirs, 10, "the second one")
+			s.edit(theirs, 11, file, []string{"}"}, strings.Split(strings.TrimSpace(secondly), "\n"))
+			s.say(theirs, 12, "Theirs still.")
+			w.commit(13, "two", "a.go", first+secondly)
+			w.at(13)
+			stored(t, hook(), 1, 2, 1)
+			tool := w.held().sessions[id].ToolCalls[0].Tool + " a.go"
+			story := []string{"0 human: " + session.Elsewhere, "1 human: write two functions", tool, "2 assistant: " + session.Elsewhere, "3 human: the second one", tool}
+			w.tells(id, story...)
+			w.lines("one a.go 1-3 "+id, "two a.go 4-6 "+id)
+			w.ties("one commit: "+id+"; Aa.go", "two commit: "+id+"; Ma.go")
+			w.forget()
+			w.at(14)
+			stored(t, hook(), 0, 0, 0)
+			w.startOver()
+			w.at(15)
+			stored(t, hook(), 1, 4, 2)
+			w.tells(id, story...)
 		})
 	}
 }

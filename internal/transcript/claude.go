@@ -3,10 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,10 +28,9 @@ type ClaudeCode struct{}
 func (ClaudeCode) Name() string { return "claude-code" }
 
 // Locate lists the transcripts that may concern the repository: all in the folders named like a worktree, and
-// of the others those in which some record was made in one, or edits a file there, because a session goes where its agent goes. How
-// far the others were searched is remembered, so that each byte is looked at once.
-func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
-	l := claudeLocator{finder: newFinder(env), own: env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")}
+// of the others those that search finds.
+func (c ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
+	l := claudeLocator{finder: newFinder(env, c, claudeTools), own: env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")}
 	for _, root := range l.places.roots {
 		l.names = append(l.names, encodeFolder(root.spelling))
 	}
@@ -45,7 +41,9 @@ func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 	}
-	l.search(ctx)
+	for _, f := range l.search(ctx) {
+		l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
+	}
 	slices.SortFunc(l.found.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return l.result(ctx)
 }
@@ -96,9 +94,8 @@ func encodeFolder(dir string) string {
 // claudeLocator is one call of Locate.
 type claudeLocator struct {
 	finder
-	names  []string // encoded roots
-	own    string   // a folder name that the user chose
-	others []File   // in folders of other names
+	names []string // encoded roots
+	own   string   // a folder name that the user chose
 }
 
 // project takes the files of one project's folder, or leaves them to be searched.
@@ -112,7 +109,7 @@ func (l *claudeLocator) project(dir string) {
 		case ours && ok:
 			l.found.Files = append(l.found.Files, f)
 		case ok:
-			l.others = append(l.others, f)
+			l.consider(f, unknownFolder)
 		}
 	}
 }
@@ -152,82 +149,6 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 	// Claude Code compacts the conversation, suggests prompts and keeps notes in agents of their own,
 	// whose files begin with a copy of the session.
 	return f, l.stat(&f) && !beginsWithAny(f.AgentID, "acompact-", "aprompt_suggestion-", "asession_memory-")
-}
-
-// search takes of the other files those in which a record was made here, with their subagents; the latest
-// first, as long as there is something left to spend.
-func (l *claudeLocator) search(ctx context.Context) {
-	slices.SortStableFunc(l.others, func(a, b File) int { return b.ModTime.Compare(a.ModTime) })
-	left := l.env.Search
-	for _, f := range l.others {
-		if ctx.Err() != nil {
-			return
-		}
-		from := l.had.Searched[f.Path]
-		if from > f.Size {
-			from = 0 // it was written anew
-		}
-		if from >= 0 && from < f.Size && (l.env.Search == 0 || left > 0) {
-			left -= f.Size - from
-			done, err := l.visit(f, from)
-			l.unreadable("read transcript", err)
-			from = done
-		}
-		l.next.Searched[f.Path] = from
-		if from == visited {
-			l.found.Files = append(l.found.Files, f)
-			l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
-		}
-	}
-}
-
-// visited stands for how far a file was searched in which a record made here was found.
-const visited = -1
-
-// visit looks in a file, from an offset on, for a record made here. It returns the offset of the first line
-// that is not whole, or visited.
-func (l *claudeLocator) visit(f File, from int64) (int64, error) {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return from, err
-	}
-	defer file.Close()
-	in, done := newLineReader(io.NewSectionReader(file, from, f.Size-from)), from
-	var last []byte
-	for {
-		ln, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return done, nil
-		}
-		if err != nil {
-			return done, err
-		}
-		for dir := range textsOf(ln.text, `"cwd":`) {
-			if !bytes.Equal(dir, last) && l.places.whereIs(stringOf(dir)) == inside {
-				return visited, nil
-			}
-			last = append(last[:0], dir...)
-		}
-		if l.editsHere(ln.text) {
-			return visited, nil
-		}
-		if ln.ended {
-			done = from + in.offset
-		}
-	}
-}
-
-// editsHere reports whether a line is a call that edits a file of a worktree.
-func (l *claudeLocator) editsHere(line []byte) bool {
-	if !slices.ContainsFunc([]string{`"name":"Edit"`, `"name":"Write"`, `"name":"MultiEdit"`}, func(call string) bool { return bytes.Contains(line, []byte(call)) }) {
-		return false
-	}
-	for path := range textsOf(line, `"file_path":`) {
-		if l.places.whereIs(filepath.Dir(stringOf(path))) == inside {
-			return true
-		}
-	}
-	return false
 }
 
 // textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a tool's

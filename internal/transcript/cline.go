@@ -31,7 +31,7 @@ const clineMessages = ".messages.json"
 
 // Locate lists the sessions whose folder is one of the repository.
 func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
-	l := newFinder(env)
+	l := newFinder(env, Cline{}, clineTools)
 	dir := env.homeFolder("CLINE_SESSION_DATA_DIR")
 	if env.getenv("CLINE_SESSION_DATA_DIR") == "" {
 		dir = filepath.Join(env.homeFolder("CLINE_DATA_DIR", ".cline", "data"), "sessions")
@@ -48,16 +48,17 @@ func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
 
 // clineSession takes the messages of a session, and those of its subagents.
 func (l *finder) clineSession(dir, id string) {
-	cwd := ""
-	if !l.had.Others[id] {
-		raw, err := readBounded(filepath.Join(dir, id+".json"), maxDocument)
-		if cwd = validText(gjson.GetBytes(raw, "cwd").Str); err != nil || cwd == "" { // it has only begun
-			return
-		}
-	}
-	if l.others(id, cwd) {
+	messages := File{Path: filepath.Join(dir, id+clineMessages)}
+	if l.had.Others[id] && !(l.stat(&messages) && l.isSearched(messages, unknownFolder)) {
+		l.next.Others[id] = true
 		return
 	}
+	raw, err := readBounded(filepath.Join(dir, id+".json"), maxDocument)
+	cwd := validText(gjson.GetBytes(raw, "cwd").Str)
+	if err != nil || cwd == "" { // it has only begun
+		return
+	}
+	l.next.Others[id] = !l.places.concerns(cwd)
 	for _, doc := range l.list(dir) {
 		stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
 		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: ledgerName(stem), Cwd: cwd, ReadWhole: true}

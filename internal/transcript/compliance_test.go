@@ -397,6 +397,7 @@ func TestAgents(t *testing.T) {
 			t.Run("nothing and garbage", func(t *testing.T) { garbage(t, agent, s) })
 			t.Run("another repository", func(t *testing.T) { elsewhere(t, agent, s) })
 			t.Run("a folder above", func(t *testing.T) { above(t, agent, s) })
+			t.Run("a clone beside", func(t *testing.T) { beside(t, agent, s) })
 			t.Run("one long line", func(t *testing.T) { longLine(t, agent, s) })
 			t.Run("no store", func(t *testing.T) { noStore(t, agent) })
 		})
@@ -584,14 +585,23 @@ func elsewhere(t *testing.T, agent transcript.Agent, s sample) {
 	}
 }
 
-// above begins the session in the folder above a repository: of it, the edit there is taken with its prompt, and nothing else, wherever reads end.
-func above(t *testing.T, agent transcript.Agent, s sample) {
+// above begins the session in the folder above a repository.
+func above(t *testing.T, agent transcript.Agent, s sample) { outOf(t, agent, s, root+"/in", "in") }
+
+// beside begins it in another repository.
+func beside(t *testing.T, agent transcript.Agent, s sample) {
+	s.opt.OtherRepos = map[string]bool{root: true}
+	outOf(t, agent, s, root+"-two", "../shop-two")
+}
+
+// outOf begins the session outside of a repository: of it, the edit there is taken with its prompt, and nothing else, wherever reads end.
+func outOf(t *testing.T, agent transcript.Agent, s sample, repo, rel string) {
 	if agent.Name() == "cursor" { // whose records name no folder
 		return
 	}
-	s.lines, s.opt.Roots, s.head = slices.Clone(s.lines), []string{root + "/in"}, true // capture reads anew what it does not know
+	s.lines, s.opt.Roots, s.head = slices.Clone(s.lines), []string{repo}, true // capture reads anew what it does not know
 	for i, l := range s.lines {
-		for from, to := range map[string]string{root + "/cart.go": root + "/in/cart.go", root + "/new.go": root + "/in/new.go", root + "/sub": root, `"file_path":"cart.go"`: `"file_path":"in/cart.go"`} {
+		for from, to := range map[string]string{root + "/cart.go": repo + "/cart.go", root + "/new.go": repo + "/new.go", root + "/sub": root, `"file_path":"cart.go"`: `"file_path":"` + rel + `/cart.go"`} {
 			l = strings.ReplaceAll(l, from, to)
 		}
 		s.lines[i] = l

@@ -26,14 +26,14 @@ func (Continue) Name() string { return "continue" }
 
 // Locate lists the sessions whose folder is one of the repository.
 func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
-	l := newFinder(env)
+	l := newFinder(env, Continue{}, continueTools)
 	dir := filepath.Join(env.homeFolder("CONTINUE_GLOBAL_DIR", ".continue"), "sessions")
 	if filepath.IsAbs(dir) {
 		raw, err := readBounded(filepath.Join(dir, "sessions.json"), maxDocument)
 		l.unreadable("list transcripts", err)
 		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
 			id, cwd := ledgerNameOf(s.Get("sessionId")), validText(s.Get("workspaceDirectory").Str)
-			if id != "" && id == filepath.Base(id) && l.places.concerns(cwd) {
+			if id != "" && id == filepath.Base(id) {
 				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, ReadWhole: true, Timeless: true})
 			}
 			return true

@@ -35,7 +35,7 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: ledgerName(entry)}
 		},
 		made: func(head []byte) string { return validText(gjson.GetBytes(head, "data.context.cwd").Str) },
-	}.locate(ctx, env, filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
+	}.locate(ctx, newFinder(env, Copilot{}, copilotTools), filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
 }
 
 // RunningFile is the path of the file of a running session, of which hooks only know the ID; "" if the ID is no name of a file.

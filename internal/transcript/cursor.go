@@ -28,7 +28,7 @@ func (Cursor) Name() string { return "cursor" }
 
 // Locate lists the transcripts in the folders named like a folder of the repository.
 func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
-	l := cursorLocator{newFinder(env)}
+	l := cursorLocator{newFinder(env, Cursor{}, cursorTools)}
 	store := filepath.Join(env.homeFolder("CURSOR_CONFIG_DIR", ".cursor"), "projects")
 	if filepath.IsAbs(store) {
 		for _, e := range l.list(store) {

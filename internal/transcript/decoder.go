@@ -164,8 +164,7 @@ func (d *decoder) session(native string) *part {
 	return p
 }
 
-// enterFolder settles where a session is, now that a record names its working folder. What stands before the read says
-// nothing of where it is now.
+// enterFolder settles where a session is, now that a record names its working folder.
 func (d *decoder) enterFolder(p *part, cwd string) {
 	if cwd == "" {
 		return
@@ -176,8 +175,6 @@ func (d *decoder) enterFolder(p *part, cwd string) {
 	at := d.places.whereIs(cwd)
 	if p.begun && d.isOfSeveral(cwd) {
 		at = outside
-	} else if d.start < 0 && d.opt.Inside {
-		return
 	}
 	d.move(p, at)
 }

@@ -33,7 +33,7 @@ func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
-	}.locate(ctx, env, filepath.Join(env.homeFolder("", ".factory"), "sessions"))
+	}.locate(ctx, newFinder(env, Droid{}, droidTools), filepath.Join(env.homeFolder("", ".factory"), "sessions"))
 }
 
 // droidDecoder is one call of Decode.

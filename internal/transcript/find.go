@@ -1,12 +1,10 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +13,6 @@ import (
 	"syscall"
 
 	"github.com/fxamacker/cbor/v2"
-
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // finder is one call of Locate: what the agents share.
@@ -26,20 +22,25 @@ type finder struct {
 	found  Found
 	had    storeMemory // of the last call
 	next   storeMemory
+
+	agent     Agent
+	editing   []string // names of its tools that edit
+	strangers []stranger
+	left      int64 // how many bytes may still be read; see Env.Search
 }
 
 // storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds it. Each agent uses some of it.
 type storeMemory struct {
 	Roots    []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
 	Shelves  []shelf           `cbor:",omitempty"` // folders in which transcripts of all repositories lie
-	Others   map[string]bool   `cbor:",omitempty"` // IDs of sessions, or folders, of other repositories
+	Others   map[string]bool   `cbor:",omitempty"` // IDs of sessions of other repositories
 	IDs      map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
 	DBs      []openCodeDB      `cbor:",omitempty"`
-	Searched map[string]int64  `cbor:",omitempty"` // transcripts among other projects' -> how many bytes were searched for records made here; visited: there is one
+	Searched map[string]int64  `cbor:",omitempty"` // strangers -> how far they were searched; visited: they concern the repository
 }
 
-func newFinder(env Env) finder {
-	l := finder{env: env, places: newPlaces(env.Roots), next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
+func newFinder(env Env, agent Agent, tools toolForms) finder {
+	l := finder{env: env, agent: agent, editing: tools.editing(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
 	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
 		l.had = storeMemory{Searched: l.had.Searched}
 	}
@@ -48,6 +49,7 @@ func newFinder(env Env) finder {
 
 // result is what the call found, sessions before subagents. The error is the context's.
 func (l *finder) result(ctx context.Context) (Found, error) {
+	l.search(ctx)
 	if err := ctx.Err(); err != nil {
 		return Found{}, fmt.Errorf("transcript: locate: %w", err)
 	}
@@ -72,14 +74,6 @@ func (m storeMemory) encode() ([]byte, error) {
 		return nil, err
 	}
 	return mode.Marshal(m)
-}
-
-// others reports whether a session or folder is known to be another repository's, which never changes, or decides it now.
-func (l *finder) others(id, cwd string) bool {
-	if l.had.Others[id] || !l.places.concerns(cwd) {
-		l.next.Others[id] = true
-	}
-	return l.next.Others[id]
 }
 
 // list lists a folder.
@@ -107,58 +101,23 @@ func (l *finder) stat(f *File) bool {
 	return info.Mode().IsRegular()
 }
 
-// take adds a transcript that was made here, unless it is gone.
+// take takes a transcript unless it is gone: of a session begun here at once, another one if search finds it.
 func (l *finder) take(f File) { l.takeBegun(f, f.Cwd) }
 
-// takeBegun is take of one whose session was begun in a folder: above this repository, only where it speaks of that.
-func (l *finder) takeBegun(f File, cwd string) {
-	if l.stat(&f) && (cwd == "" || l.places.whereIs(cwd) == inside || l.mentions(f)) {
+// takeBegun is take of one whose session was begun in a folder. It reports whether the transcript may concern this repository.
+func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.consider(f, cwd) }
+
+// consider is takeBegun of what is no file.
+func (l *finder) consider(f File, cwd string) bool {
+	if cwd == "" || l.places.whereIs(cwd) == inside {
 		l.found.Files = append(l.found.Files, f)
+		return true
 	}
-}
-
-// mentions reports whether a transcript holds the name of a worktree's folder. Of one that grows, each byte is looked at once.
-func (l *finder) mentions(f File) bool {
-	from := l.had.Searched[f.Path]
-	if from > f.Size || f.ReadWhole && from >= 0 {
-		from = 0
+	if !l.isSearched(f, cwd) {
+		return false
 	}
-	if from >= 0 && from < f.Size {
-		found, err := l.searchNames(f, from)
-		l.unreadable("read transcript", err)
-		if from = f.Size; found {
-			from = visited
-		}
-	}
-	l.next.Searched[f.Path] = from
-	return from == visited
-}
-
-// searchNames looks for the names of the worktrees' folders in a transcript from an offset on, or a little before it.
-func (l *finder) searchNames(f File, from int64) (bool, error) {
-	if !isRegular(f.Path) {
-		return false, nil
-	}
-	in, err := OpenCopy(f.Path)
-	if err != nil {
-		return false, err
-	}
-	defer in.Close()
-	if _, err := io.CopyN(io.Discard, in, max(0, from-session.MaxPath)); err != nil {
-		return false, err
-	}
-	lines := newLineReader(in)
-	for {
-		ln, err := lines.next()
-		if err != nil {
-			return false, nil //nolint:nilerr // that was the end
-		}
-		for _, root := range l.places.roots {
-			if bytes.Contains(ln.text, []byte(filepath.Base(root.spelling))) {
-				return true, nil
-			}
-		}
-	}
+	l.strangers = append(l.strangers, stranger{f, cwd})
+	return true
 }
 
 // takeSubagents takes the transcripts in a folder of subagents, of which like says the rest.

@@ -36,7 +36,7 @@ type geminiLocator struct{ finder }
 
 // Locate lists the sessions of the projects that are folders of the repository.
 func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
-	l := geminiLocator{newFinder(env)}
+	l := geminiLocator{newFinder(env, Gemini{}, geminiTools)}
 	home := env.homeFolder("GEMINI_CLI_HOME")
 	if home == "" {
 		return Found{}, nil
@@ -49,7 +49,7 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 		if cwd == "" {
 			cwd, _ = readLink(filepath.Join(dir, ".project_root"))
 		}
-		if cwd != "" && !l.others(cwd, cwd) && ctx.Err() == nil {
+		if cwd != "" && ctx.Err() == nil {
 			l.chats(filepath.Join(dir, "chats"), cwd)
 		}
 	}
@@ -90,8 +90,12 @@ func (l *geminiLocator) chats(dir, cwd string) {
 			if !strings.HasPrefix(e.Name(), "session-") {
 				continue
 			}
-			if id := l.id(path); id != "" {
-				l.take(File{Path: path, NativeID: id, Cwd: cwd, ReadWhole: true})
+			f := File{Path: path, Cwd: cwd, ReadWhole: true}
+			if !l.stat(&f) || !l.isSearched(f, cwd) {
+				continue
+			}
+			if f.NativeID = l.id(path); f.NativeID != "" {
+				l.consider(f, cwd)
 			}
 		}
 	}

@@ -215,10 +215,15 @@ func OfDatabase(path string) Agent {
 // IsDatabase reports whether a file that begins so is a database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// Database lists the sessions of an OpenCode database that were made in one of some folders.
+// Database lists the sessions of an OpenCode database that concern the repository of some worktrees.
 func Database(ctx context.Context, path string, roots []string) ([]File, error) {
-	db, err := openCodeSessions(ctx, path, roots, openCodeDB{})
-	return db.Files, err
+	l := newFinder(Env{Roots: roots}, OpenCode{}, openCodeTools)
+	db, err := l.openCodeSessions(ctx, path, openCodeDB{})
+	for _, f := range db.Files {
+		l.consider(f, f.Cwd)
+	}
+	l.search(ctx)
+	return l.found.Files, err
 }
 
 // ledgerNameOf is a name or an ID that a record says.

@@ -44,7 +44,7 @@ var (
 type openCodeDB struct {
 	Path  string
 	Stamp string // see stampOf
-	Files []File // sessions made here
+	Files []File // sessions that may concern the repository
 	Last  string // the greatest ID of a message; these rise with time
 	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
 	// new message, nothing of them changes but the row.
@@ -55,7 +55,7 @@ type openCodeDB struct {
 func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) { return openCode.locate(ctx, env) }
 
 func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
-	l := newFinder(env)
+	l := newFinder(env, OpenCode{}, openCodeTools)
 	for _, path := range o.stores(env) {
 		stamp, changed := stampOf(path)
 		if stamp == "" {
@@ -67,14 +67,16 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 		}
 		if db.Stamp != stamp {
 			var err error
-			if db, err = openCodeSessions(ctx, path, env.Roots, db); isBusy(err) || ctx.Err() != nil {
+			if db, err = l.openCodeSessions(ctx, path, db); isBusy(err) || ctx.Err() != nil {
 				continue // the next capture looks again
 			} else if err != nil {
 				l.unreadable(fmt.Sprintf("read %q", path), err)
 				continue
 			}
 		}
-		l.found.Files = append(l.found.Files, db.Files...)
+		for _, f := range db.Files {
+			l.consider(f, f.Cwd)
+		}
 		if db.Stamp = stamp; env.Now.Sub(changed) < settled {
 			db.Stamp = "" // what is written in the same instant would not show
 		}
@@ -123,9 +125,9 @@ func stampOf(path string) (stamp string, changed time.Time) {
 	return stamp, changed
 }
 
-// openCodeSessions lists the sessions of a database that were made here; had is what was known of it.
-func openCodeSessions(ctx context.Context, path string, roots []string, had openCodeDB) (now openCodeDB, err error) {
-	places := newPlaces(roots)
+// openCodeSessions lists the sessions of a database that may concern the repository; had is what was known of it. Of those begun in another
+// repository it lists none: to read 700 of them takes 5 s.
+func (l *finder) openCodeSessions(ctx context.Context, path string, had openCodeDB) (now openCodeDB, err error) {
 	err = readDB(path, func(db *rows) error {
 		now = openCodeDB{Path: path, Over: map[string]int64{}}
 		goesOn, err := db.goOn(ctx, had, &now)
@@ -145,8 +147,10 @@ func openCodeSessions(ctx context.Context, path string, roots []string, had open
 				if at := time.UnixMilli(updated); at.After(newest) {
 					newest = at
 				}
-				if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.concerns(validText(dir)) {
-					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), ReadWhole: true})
+				id, dir = ledgerName(validText(id)), validText(dir)
+				f := File{Path: filepath.Join(path, id), NativeID: id, Cwd: dir, ModTime: time.UnixMilli(updated).UTC(), ReadWhole: true}
+				if id != "" && !strings.ContainsAny(id, `/\`) && l.places.concerns(dir) {
+					files = append(files, f)
 				}
 				return nil
 			}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)

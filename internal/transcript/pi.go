@@ -35,7 +35,7 @@ func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
-	}.locate(ctx, env, filepath.Join(env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions"))
+	}.locate(ctx, newFinder(env, Pi{}, piTools), filepath.Join(env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions"))
 }
 
 // piDecoder is one call of Decode.

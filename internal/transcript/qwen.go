@@ -35,7 +35,7 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return validText(gjson.GetBytes(head, "cwd").Str) },
-	}.locate(ctx, env, filepath.Join(env.homeFolder("QWEN_HOME", ".qwen"), "projects"))
+	}.locate(ctx, newFinder(env, Qwen{}, qwenTools), filepath.Join(env.homeFolder("QWEN_HOME", ".qwen"), "projects"))
 }
 
 // qwenDecoder is one call of Decode.

@@ -17,8 +17,8 @@ type shelf struct {
 	Dir    string
 	At     int64             // modification time of the folder when it was listed, in nanoseconds; 0: list it again
 	Subs   []string          // names of folders with more
-	Ours   []string          // names of entries whose transcript was made here
-	Above  map[string]string `cbor:",omitempty"` // of those whose session was begun above: the folder
+	Ours   []string          // names of entries whose transcript may concern the repository
+	Begun  map[string]string `cbor:",omitempty"` // of those whose session was begun elsewhere: the folder
 	Open   []string          // names of entries of which that could not be told yet
 	Others []uint64          // of other entries the hashes of their names, sorted
 }
@@ -34,7 +34,6 @@ type shelves struct {
 	*finder
 	shelving
 	known map[string]shelf
-	left  int64 // how many bytes may still be read; see Env.Search
 }
 
 // settled is how old a folder's modification time must be for it to say that nothing was added since: file systems
@@ -42,15 +41,14 @@ type shelves struct {
 const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
-func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, error) {
-	l := newFinder(env)
+func (s shelving) locate(ctx context.Context, l finder, dirs ...string) (Found, error) {
 	l.shelve(ctx, s, dirs...)
 	return l.result(ctx)
 }
 
 // shelve looks through some folders and all that lie in them; one that is not absolute is none.
 func (l *finder) shelve(ctx context.Context, s shelving, dirs ...string) {
-	all := shelves{finder: l, shelving: s, known: map[string]shelf{}, left: l.env.Search}
+	all := shelves{finder: l, shelving: s, known: map[string]shelf{}}
 	for _, k := range l.had.Shelves {
 		all.known[k.Dir] = k
 	}
@@ -80,9 +78,16 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 	if len(k.Open) > 0 {
 		l.decide(&k)
 	}
-	for _, name := range k.Ours {
-		l.takeBegun(l.file(dir, name), k.Above[name])
-	}
+	k.Ours = slices.DeleteFunc(k.Ours, func(name string) bool {
+		cwd, elsewhere := k.Begun[name]
+		over := !l.takeBegun(l.file(dir, name), cwd) && elsewhere
+		if over {
+			delete(k.Begun, name)
+			k.Others = append(k.Others, hashOf(name))
+		}
+		return over
+	})
+	slices.Sort(k.Others)
 	l.next.Shelves = append(l.next.Shelves, k)
 	for _, sub := range k.Subs {
 		l.walk(ctx, filepath.Join(dir, sub), depth-1)
@@ -91,7 +96,7 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 
 // listAnew reads a folder anew. What was told of an entry stands.
 func (l *shelves) listAnew(dir string, had shelf) shelf {
-	k := shelf{Dir: dir, Above: had.Above}
+	k := shelf{Dir: dir, Begun: had.Begun}
 	for _, e := range l.list(dir) {
 		name := e.Name()
 		sum := hashOf(name)
@@ -108,7 +113,7 @@ func (l *shelves) listAnew(dir string, had shelf) shelf {
 		}
 	}
 	slices.Sort(k.Others)
-	maps.DeleteFunc(k.Above, func(name, _ string) bool { return !slices.Contains(k.Ours, name) })
+	maps.DeleteFunc(k.Begun, func(name, _ string) bool { return !slices.Contains(k.Ours, name) })
 	return k
 }
 
@@ -123,19 +128,16 @@ func (l *shelves) decide(k *shelf) {
 		switch {
 		case !told:
 			open = append(open, name)
-		case l.places.concerns(cwd):
-			if k.Ours = append(k.Ours, name); l.places.whereIs(cwd) != inside {
-				if k.Above == nil {
-					k.Above = map[string]string{}
-				}
-				k.Above[name] = cwd
-			}
 		default:
-			k.Others = append(k.Others, hashOf(name))
+			if k.Ours = append(k.Ours, name); cwd != "" && l.places.whereIs(cwd) != inside {
+				if k.Begun == nil {
+					k.Begun = map[string]string{}
+				}
+				k.Begun[name] = cwd
+			}
 		}
 	}
 	k.Open = open
-	slices.Sort(k.Others)
 }
 
 // headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.

@@ -20,6 +20,16 @@ type toolForms struct {
 	editNeedsResult bool
 }
 
+// editing are the tools that edit.
+func (f *toolForms) editing() (names []string) {
+	for name, act := range f.acts {
+		if act == session.ActEdit {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // parse reads the input of a tool call: the text of a command, the changes that an edit asks for.
 func (f *toolForms) parse(id, tool string, input gjson.Result) toolUse {
 	u := toolUse{id: id, tool: tool, act: f.acts[tool]}

@@ -1,0 +1,128 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// stranger is the transcript of a session that was begun in another repository, or in none. It concerns this one where the session goes there, or edits a
+// file there.
+type stranger struct {
+	File
+	cwd string // where it was begun
+}
+
+// unknownFolder stands for where a session was begun that was not begun here.
+const unknownFolder = "?"
+
+// searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that.
+const searchedFor = 7 * 24 * time.Hour
+
+// openingCosts is what opening a transcript counts beside the bytes that are read.
+const openingCosts = 16 << 10
+
+// visited stands for how far a transcript was searched in which something was found.
+const visited = -1
+
+// isSearched reports whether a transcript is searched whose session was begun in a folder, or was found before.
+func (l *finder) isSearched(f File, cwd string) bool {
+	return l.env.Search == 0 || l.env.Now.Sub(f.ModTime) < searchedFor || l.had.Searched[f.Path] == visited || l.places.concerns(cwd)
+}
+
+// search takes of the strangers those that concern the repository; the latest first, as long as there is something left to spend. Of one that grows,
+// each byte is looked at once, another one when it changed.
+func (l *finder) search(ctx context.Context) (found []File) {
+	slices.SortStableFunc(l.strangers, func(a, b stranger) int { return b.ModTime.Compare(a.ModTime) })
+	for _, s := range l.strangers {
+		from, end := l.had.Searched[s.Path], s.Size
+		if s.ReadWhole {
+			end += s.ModTime.UnixNano()
+		}
+		if from != visited && from != end && (l.env.Search == 0 || l.left > 0) && ctx.Err() == nil {
+			if s.ReadWhole || from > end {
+				from = 0
+			}
+			done, err := l.searchIn(ctx, s, from)
+			if !isBusy(err) {
+				l.unreadable("read transcript", err)
+			}
+			if from = done; s.ReadWhole && done != visited && err == nil {
+				from = end
+			}
+		}
+		l.next.Searched[s.Path] = from
+		if from == visited {
+			found = append(found, s.File)
+		}
+	}
+	l.strangers, l.found.Files = nil, append(l.found.Files, found...)
+	return found
+}
+
+// searchIn looks in a stranger, from an offset on, for a record that was made in a worktree, or names one and a tool that edits. It returns the offset
+// of the first line that is not whole, or visited.
+func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, error) {
+	in, err := l.open(ctx, s.File, from)
+	if err != nil {
+		return from, err
+	}
+	defer in.Close()
+	lines, done, names := newLineReader(in), from, l.rootNames(s.cwd)
+	defer func() { l.left -= lines.offset + openingCosts }()
+	var last []byte
+	for {
+		ln, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return done, nil
+		}
+		if err != nil {
+			return done, err
+		}
+		for dir := range textsOf(ln.text, `"cwd":`) {
+			if !bytes.Equal(dir, last) && l.places.whereIs(stringOf(dir)) == inside {
+				return visited, nil
+			}
+			last = append(last[:0], dir...)
+		}
+		if containsAny(ln.text, names) && containsAny(ln.text, l.editing) {
+			return visited, nil
+		}
+		if ln.ended {
+			done = from + lines.offset
+		}
+	}
+}
+
+// open opens a transcript as Decode gets it, from an offset on.
+func (l *finder) open(ctx context.Context, f File, from int64) (io.ReadCloser, error) {
+	if opener, ok := l.agent.(Opener); ok && f.ReadWhole {
+		return opener.Open(ctx, Options{File: f, Roots: l.env.Roots})
+	}
+	file, err := os.Open(f.Path)
+	if err == nil {
+		_, err = file.Seek(from, io.SeekStart)
+	}
+	return file, err
+}
+
+// rootNames is how a session that was begun in a folder may name the worktrees.
+func (l *finder) rootNames(cwd string) (names []string) {
+	for _, root := range l.places.roots {
+		names = append(names, root.spelling)
+		if rel, err := filepath.Rel(l.places.resolve(cwd), root.real); err == nil {
+			names = append(names, rel)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func containsAny(text []byte, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
+}
