@@ -15,7 +15,7 @@ WHERE role = 'human' AND lower(content) LIKE '%timeout%' GROUP BY month ORDER BY
 SELECT model, month, count(*) AS requests, sum(input_tokens) AS tokens_in, sum(output_tokens) AS tokens_out FROM usage
 GROUP BY model, month ORDER BY model, month;
 
--- Whose are the lines that stand in HEAD: of sessions, by agent; of commits without a known session; or unknown?
+-- Whose are the lines that stand in HEAD, and of which agents?
 SELECT l.whose, s.source, count(DISTINCT l.session_id) AS n, sum(l.line_count) AS line_count
 FROM head_lines AS l LEFT JOIN sessions AS s ON s.repository = l.repository AND s.id = l.session_id
 GROUP BY l.whose, s.source ORDER BY l.whose, s.source;
