@@ -358,7 +358,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 	}
 	var none []string
 	for _, agent := range transcript.Agents() {
-		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
+		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
 		if err != nil {
 			d.report("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
 			continue

@@ -82,7 +82,7 @@ func (d *doctor) vanishing(ctx context.Context) {
 	var new map[session.NativeRef]bool
 	for _, k := range Retention(d.Workspace) {
 		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
-		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
+		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
 		if err != nil || len(found.Files) == 0 || k.Days == 0 {
 			continue
 		}

@@ -24,6 +24,9 @@ const unknownFolder = "?"
 // searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that.
 const searchedFor = 7 * 24 * time.Hour
 
+// SearchBudget is an Env.Search for those who only list sessions.
+const SearchBudget = 64 << 20
+
 // openingCosts is what opening a transcript counts beside the bytes that are read.
 const openingCosts = 16 << 10
 

@@ -41,7 +41,7 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 // not there.
 func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []string) {
 	for _, agent := range transcript.Agents() {
-		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})
+		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
 		if err == nil && len(found.Files) > 0 {
 			names = append(names, agent.Name())
 		}
@@ -56,16 +56,13 @@ type LocalSession struct {
 	file   transcript.File
 }
 
-// sessionSearchBudget is how many bytes of other folders' transcripts are searched for sessions of this repository.
-const sessionSearchBudget = 64 << 20
-
 // LocalSessions are the sessions of this repository that an agent still has on this machine, by the agent's own IDs.
 func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[string]LocalSession, error) {
 	roots, err := w.Repo.Worktrees()
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.FilesOnDisk(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: sessionSearchBudget})
+	files, err := transcript.FilesOnDisk(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
 	out := map[string]LocalSession{}
 	for id, f := range files {
 		out[id] = LocalSession{w, source, f}
