@@ -160,6 +160,30 @@ func TestLongLedgersBeyondTheBounds(t *testing.T) {
 	}
 }
 
+// Where many ledgers are left out, an answer comes with a few lines.
+func TestLongManyLedgersLeftOut(t *testing.T) {
+	w := team(t)
+	m := w.bounded(small())
+	w.catchUp(m)
+	for i := range 6 {
+		email := fmt.Sprintf("p%d@example.com", i)
+		w.point("refs/rekal/origin/"+email, w.append(email, 26+i, entryOf(commit("5", email), chat(email, i, "human hello"))))
+		runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+email)
+		for _, files := range hostile["much that packs well"]() {
+			w.raw(fmt.Sprintf("refs/rekal/origin/p%d@example.com", i), files)
+		}
+	}
+	w.warnings = nil
+	w.sessions(m)
+	if n := len(w.warnings); n != 4 || !strings.Contains(w.warnings[n-1], "skipped 3 more ledgers (git rekal index says which, and why)") {
+		t.Errorf("warned %q", w.warnings)
+	}
+	w.warnings = nil
+	if w.catchUp(m); len(w.warnings) != 6 {
+		t.Errorf("asked, warned %q", w.warnings)
+	}
+}
+
 // One's own ledger is read whatever its size.
 func TestOwnLedgerHasNoBounds(t *testing.T) {
 	w := newWorld(t)

@@ -267,7 +267,7 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 
 // report warns of what the plan and the store left out, a line each ledger.
 func (s *store) report(p *plan) {
-	s.warnAll(p.failed)
+	s.warnOf(p)
 	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
 		what, all := "a segment in the ledger of %q: %w", s.skipped[email]
 		if len(all) > 1 {

@@ -30,7 +30,7 @@ func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cu
 	if err == nil {
 		err = m.applyUpTo(ctx, heads, have, have, effort, func(p *plan) error {
 			if p.upToDate() {
-				m.warnAll(p.failed)
+				m.warnOf(p)
 				return nil
 			}
 			return m.apply(ctx, p, indexFile, db.ReadWrite)
@@ -63,8 +63,14 @@ func (m *Materializer) applyUpTo(ctx context.Context, heads []ledger.Head, have,
 	return m.advance(ctx, heads, nil, asked)
 }
 
-func (m *Materializer) warnAll(errs []error) {
-	for _, err := range errs {
+// warnOf warns of the ledgers that a plan left out: where somebody waits for an answer, of the first few. Others are tried again when asked.
+func (m *Materializer) warnOf(p *plan) {
+	const few = 3
+	for i, err := range p.failed {
+		if left := len(p.failed) - i; p.effort == reading && i == few && left > 1 {
+			m.Warn(fmt.Errorf("skipped %d more ledgers (git rekal index says which, and why)", left))
+			return
+		}
 		m.Warn(err)
 	}
 }
