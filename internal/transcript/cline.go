@@ -49,7 +49,7 @@ func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
 // clineSession takes the messages of a session, and those of its subagents.
 func (l *finder) clineSession(dir, id string) {
 	messages := File{Path: filepath.Join(dir, id+clineMessages)}
-	if l.had.Others[id] && !(l.stat(&messages) && l.isSearched(messages, unknownFolder)) {
+	if l.had.Others[id] && (!l.stat(&messages) || !l.isSearched(messages, unknownFolder)) {
 		l.next.Others[id] = true
 		return
 	}

@@ -353,7 +353,8 @@ func (w *Workspace) pathInGroup() func(root string) string {
 		if !ok {
 			path, _ = known.LoadOrStore(root, pathOf()(root))
 		}
-		return path.(string) //nolint:forcetypeassert // nothing else is stored
+		text, _ := path.(string) // nothing else is stored
+		return text
 	}
 }
 
