@@ -144,15 +144,16 @@ func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(do
 	if err != nil {
 		return err
 	}
-	head, err := m.headLines(ctx, progress)
-	if err != nil {
-		return err
-	}
 	source := m.w.Root()
 	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
 		source = config.Place(conf.Places[remote])
 	}
-	return to.Add(ctx, config.PlaceName(source), source, m.DB, head)
+	head, err := m.w.Repo.Head()
+	if err != nil {
+		return err
+	}
+	lines := func() (tables.Head, error) { return m.headLines(ctx, progress) }
+	return to.Add(ctx, config.PlaceName(source), source, m.DB, string(head.OID), lines)
 }
 
 // Lines are those of a file, as history.Text reads it, now or as it was in the moment's code commit.

@@ -50,6 +50,7 @@ type run struct {
 // Counted is who wrote the lines of files, by their paths.
 type Counted struct {
 	Files map[string]why.Share
+	Head  git.Commit
 	Left  int // files of which that is not known, or only as the ledgers were before
 }
 
@@ -70,11 +71,10 @@ func (m *Moment) Standing(ctx context.Context, path string, how Counting) (Count
 	if err != nil || head.OID == "" {
 		return out, cmp.Or(err, git.ErrNotFound)
 	}
-	c, err := m.w.Repo.Commit(head.OID)
-	if err != nil {
+	if out.Head, err = m.w.Repo.Commit(head.OID); err != nil {
 		return out, err
 	}
-	all, err := m.w.Repo.Trees(1<<30).All(c.Tree, maxCounted)
+	all, err := m.w.Repo.Trees(1<<30).All(out.Head.Tree, maxCounted)
 	if err != nil {
 		return out, err
 	}
@@ -290,23 +290,19 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 	return err
 }
 
-// headLines are the lines of HEAD for an export; none in a repository without code.
-func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) (out tables.Head, err error) {
+// headLines are the lines of HEAD for an export. Where they can't be counted, all else is exported.
+func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) (tables.Head, error) {
 	counted, err := m.Standing(ctx, "", Counting{Progress: progress})
-	if errors.Is(err, git.ErrNotFound) {
-		return out, nil
-	} else if err != nil {
-		return out, err
+	switch {
+	case ctx.Err() != nil:
+		return tables.Head{}, err
+	case err != nil:
+		if !errors.Is(err, git.ErrNotFound) { // where there is no code, nothing is missing
+			m.w.Warn(fmt.Errorf("head_lines of %s are left out: %w", m.w.Root(), err))
+		}
+		return tables.Head{}, nil
 	}
-	head, err := m.w.Repo.Head()
-	if err != nil {
-		return out, err
-	}
-	c, err := m.w.Repo.Commit(head.OID)
-	if err != nil {
-		return out, err
-	}
-	out.Commit, out.TS = string(c.OID), c.Committer.When
+	out := tables.Head{Commit: string(counted.Head.OID), TS: counted.Head.Committer.When}
 	for path, share := range counted.Files {
 		for id, n := range share.Wrote {
 			out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: "session", Session: id, N: n})

@@ -52,7 +52,8 @@ func progressOf(ctx context.Context, q db.Querier) (at indexed, err error) {
 	return at, err
 }
 
-// index adds the records that the index lacks. One of another version, or mostly about records that are gone, is made anew. Of a former index the vectors of an embedding model are taken over; where there is none, all is made anew.
+// index adds the records that the index lacks. One that is missing, of another version, or mostly about records that are gone, is made anew, with
+// the vectors of the former one.
 func (s Store) index(ctx context.Context, former *db.DB) error {
 	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
 		all, err := heads(ctx, tx)
@@ -63,8 +64,7 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 		if err != nil {
 			return err
 		}
-		anew := former == nil || at.version != indexVersion || at.n > 2*len(all)+100
-		if !anew {
+		if former != nil && at.version == indexVersion && at.n <= 2*len(all)+100 {
 			return addTo(ctx, tx, all, at)
 		}
 		if err = emptyIndex(ctx, tx); err == nil {

@@ -196,17 +196,20 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 }
 
 // Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters, digits, '.', '_' and '-'.
-// It may be called side by side.
-func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head Head) error {
+// Lines are counted where the index, or the commit at HEAD, is another than at the last run. It may be called side by side.
+func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head string, lines func() (Head, error)) error {
 	state, err := stateOf(ctx, exportKind, from)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(state + " " + head.Commit))
+	sum := sha256.Sum256([]byte(state + " " + head))
 	now := ExportedRepository{Source: source, State: hex.EncodeToString(sum[:])}
-	r := &repositoryExport{e: e, name: name, from: from, head: head, state: state}
+	r := &repositoryExport{e: e, name: name, from: from, state: state}
 	same, err := e.begin(r, now)
 	if err != nil || same {
+		return err
+	}
+	if r.head, err = lines(); err != nil {
 		return err
 	}
 	if err := r.write(ctx); err != nil {

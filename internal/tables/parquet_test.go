@@ -88,7 +88,7 @@ func export(t *testing.T, dir string, from *db.DB, head tables.Head) (written, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = e.Add(context.Background(), "shop", "example.com/shop", from, head); err == nil {
+	if err = e.Add(context.Background(), "shop", "example.com/shop", from, head.Commit, func() (tables.Head, error) { return head, nil }); err == nil {
 		written, removed, err = e.Finish(t.Context())
 	}
 	if err != nil {
