@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -25,6 +26,19 @@ const (
 type modelPassage struct {
 	turn int // the index of its turn
 	text string
+}
+
+// Stems returns a function for the stems of the words of a text that are no function words, for one goroutine.
+func Stems() func(text string) []string {
+	words := analysis.Words()
+	return func(text string) (out []string) {
+		for _, t := range words.Tokens(text) {
+			if t.Kind == analysis.Word {
+				out = append(out, t.Term)
+			}
+		}
+		return out
+	}
 }
 
 // modelPassages cuts a session. When it grows, those of its last answer may change, and no others before.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/analysis"
-	"github.com/git-rekal/git-rekal/internal/search/semantic"
+	"github.com/git-rekal/git-rekal/internal/lsa"
+	"github.com/git-rekal/git-rekal/internal/search"
 )
 
 // maxTaught is how many sessions a model of latent semantic analysis is trained on: of more, every second, third, … one. A larger sample
@@ -31,18 +31,12 @@ func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 	if err != nil {
 		return err
 	}
-	words, corpus, taught := analysis.Words(), &semantic.Corpus{}, map[string][]string{}
+	stemsOf, corpus, taught := search.Stems(), &lsa.Corpus{}, map[string][]string{}
 	stems := func(id string) (out []string, err error) {
 		if out := taught[id]; out != nil { // not analysed twice
 			return out, nil
 		}
-		err = db.EachText(ctx, from, id, func(_ int, text string) {
-			for _, t := range words.Tokens(text) {
-				if t.Kind == analysis.Word {
-					out = append(out, t.Term)
-				}
-			}
-		})
+		err = db.EachText(ctx, from, id, func(_ int, text string) { out = append(out, stemsOf(text)...) })
 		return out, err
 	}
 	for n := 0; n < len(ids); n += (len(ids) + maxTaught - 1) / maxTaught {
@@ -53,7 +47,7 @@ func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 		corpus.Add(said)
 		taught[ids[n]] = said
 	}
-	model := semantic.Train(corpus)
+	model := lsa.Train(corpus)
 	if model == nil { // too little was said
 		return nil
 	}

@@ -1,3 +1,5 @@
+// Package semantic keeps the vectors that an embedding model makes of passages in 8 bits a dimension, and compares them. It stores nothing:
+// vectors come and go as bytes. A product depends on its vectors alone, to the bit, on each processor.
 package semantic
 
 import (
@@ -75,4 +77,19 @@ func DecodeVector(data []byte, dim int) (Vector, error) {
 		return Vector{}, block.ErrFormat
 	}
 	return q, nil
+}
+
+// Normalise makes v's length 1, unless it is 0.
+func Normalise(v []float32) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= scale
+	}
 }

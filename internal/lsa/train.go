@@ -1,4 +1,4 @@
-package semantic
+package lsa
 
 import (
 	"math"
@@ -160,7 +160,7 @@ func newSparse(c *Corpus, terms []string, weights []float32) *sparse {
 				a.value = append(a.value, float32(dampen(n))*weights[col])
 			}
 		})
-		Normalise(a.value[a.start[w]:])
+		normalise(a.value[a.start[w]:])
 	}
 	a.start = append(a.start, len(a.value))
 	return a

@@ -1,11 +1,9 @@
-// Package semantic compares texts by meaning: by vectors of 8 bits a dimension, which an embedding model makes of passages, and by latent
-// semantic analysis (Deerwester et al., 1990) over windows of about 100 words.
-//
-// Train turns the windows of a Corpus into a Model with a vector for each term. A text's vector is the sum of its terms' vectors. It stores
-// nothing: vectors come and go as bytes.
+// Package lsa compares texts by latent semantic analysis (Deerwester et al., 1990): Train turns the windows of a Corpus, of about 100 words each,
+// into a Model with a vector for each term. A text's vector is the sum of its terms' vectors. SQL has these in session_embeddings; nothing else
+// uses them. It stores nothing.
 //
 // Promises: training and projecting depend on their input alone, to the bit, on any number of threads.
-package semantic
+package lsa
 
 import (
 	"math"
@@ -41,22 +39,14 @@ func (m *Model) Project(stems []string) []float32 {
 		blas32.Axpy(float32(dampen(j-i)), vector(m.rows[at:at+m.Dim]), vector(v))
 		i = j
 	}
-	Normalise(v)
+	normalise(v)
 	return v
 }
 
-// Normalise makes v's length 1, unless it is 0.
-func Normalise(v []float32) {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 {
-		return
-	}
-	scale := float32(1 / math.Sqrt(sum))
-	for i := range v {
-		v[i] *= scale
+// normalise makes v's length 1, unless it is 0.
+func normalise(v []float32) {
+	if length := blas32.Nrm2(vector(v)); length > 0 {
+		blas32.Scal(1/length, vector(v))
 	}
 }
 
