@@ -68,9 +68,9 @@ func (s *Searcher) vectors(ctx context.Context, tx *db.Tx, ids []string, numbers
 	for _, id := range ids {
 		// What has the same hashes has vectors; the pending rest begins behind them.
 		have := pending(id, turns[id], hashes[id]).have
-		windows := stretches[numbers[id]].Windows
+		passages := stretches[numbers[id]].Passages
 		e := quantised{Pending: pending(id, turns[id], nil)}
-		for _, w := range windows[:min(have, len(windows))] {
+		for _, w := range passages[:min(have, len(passages))] {
 			e.vectors = append(e.vectors, w.Vector)
 		}
 		if len(e.vectors) > 0 {

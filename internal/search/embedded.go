@@ -16,9 +16,9 @@ import (
 // embedInfo is the vectors of an embedding model and where their runs are. There is one model
 // at a time. What is embedded of a session stands in the table embedded.
 type embedInfo struct {
-	Model   string    `json:"model,omitempty"` // as its vectors are stored under
-	Dim     int       `json:"dim,omitempty"`
-	Windows []runInfo `json:"windows,omitempty"` // of passages, the oldest first
+	Model    string    `json:"model,omitempty"` // as its vectors are stored under
+	Dim      int       `json:"dim,omitempty"`
+	Passages []runInfo `json:"windows,omitempty"` // of passages, the oldest first
 }
 
 // Pending is a session of which some passages have no vector.
@@ -159,7 +159,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 	if err := a.storeVectors(ctx, stretches, model, now); err != nil {
 		return err
 	}
-	return a.storeWindows(ctx, stretches)
+	return a.storePassages(ctx, stretches)
 }
 
 // dimensions are those of all vectors; 0 where there are none.
@@ -177,7 +177,7 @@ func dimensions(done []quantised) (dim int, err error) {
 
 // unembed drops the vectors that are there.
 func (a *adder) unembed(ctx context.Context) error {
-	for _, w := range a.state.Embedded.Windows {
+	for _, w := range a.state.Embedded.Passages {
 		if err := a.tx.DropRun(ctx, w.ID); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (a *adder) unembed(ctx context.Context) error {
 	if err := a.tx.ForgetEmbeddings(ctx, a.state.Embedded.Model); err != nil {
 		return err
 	}
-	a.state.Embedded, a.heads.embedded = embedInfo{}, windows{}
+	a.state.Embedded, a.heads.embedded = embedInfo{}, embeddings{}
 	return a.tx.ForgetEmbedded(ctx)
 }
 
@@ -204,12 +204,12 @@ func (a *adder) stretches(ctx context.Context, done []quantised) (out []*project
 	}
 	for _, e := range done {
 		n, ok := a.numbers[e.Session]
-		if !ok || len(before[n].Windows) < e.have {
+		if !ok || len(before[n].Passages) < e.have {
 			continue
 		}
 		rows = append(rows, e)
 		if len(e.vectors) > 0 {
-			out = append(out, e.project(n, before[n].Windows[:e.have]))
+			out = append(out, e.project(n, before[n].Passages[:e.have]))
 		}
 	}
 	slices.SortFunc(out, func(a, b *projected) int { return a.session - b.session })
@@ -217,10 +217,10 @@ func (a *adder) stretches(ctx context.Context, done []quantised) (out []*project
 }
 
 // project puts the new vectors behind those that are there.
-func (e *quantised) project(number int, before []semantic.Window) *projected {
-	var fresh []semantic.Window
+func (e *quantised) project(number int, before []semantic.Passage) *projected {
+	var fresh []semantic.Passage
 	for i, v := range e.vectors {
-		fresh = append(fresh, semantic.Window{Turn: e.all[e.have+i].turn, Vector: v})
+		fresh = append(fresh, semantic.Passage{Turn: e.all[e.have+i].turn, Vector: v})
 	}
 	return project(number, len(e.vectors[0].Q), before, fresh)
 }
@@ -241,14 +241,14 @@ func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
 	return a.tx.ReplaceEmbedded(ctx, out)
 }
 
-// storeWindows writes new windows as one run, merged with the runs before it that are not much
+// storePassages writes new passages as one run, merged with the runs before it that are not much
 // larger, and drops those.
-func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
-	w := &windowWriter{}
+func (a *adder) storePassages(ctx context.Context, done []*projected) error {
+	w := &embeddingWriter{}
 	for _, p := range done {
 		w.put(p)
 	}
-	runs := a.state.Embedded.Windows
+	runs := a.state.Embedded.Passages
 	keep, id := kept(runs, w.size), a.state.newRun()
 	out := a.tx.NewRun(ctx, id)
 	w, err := a.heads.embedded.merge(ctx, a.tx, keep, w, out)
@@ -257,12 +257,12 @@ func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
 	}
 	run, err := w.finish(out, id)
 	if err == nil {
-		a.state.Embedded.Windows, err = replaceRuns(ctx, a.tx, runs, keep, run)
+		a.state.Embedded.Passages, err = replaceRuns(ctx, a.tx, runs, keep, run)
 	}
 	return err
 }
 
-// storeVectors writes the vectors of sessions: a session's is the sum of its windows', made length 1.
+// storeVectors writes the vectors of sessions: a session's is the sum of its passages', made length 1.
 func (a *adder) storeVectors(ctx context.Context, done []*projected, model string, now time.Time) error {
 	rows := make([]db.Embedding, len(done))
 	for i, p := range done {

@@ -10,7 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// How many sessions are looked at window by window: those with the best words, and those whose
+// How many sessions are looked at passage by passage: those with the best words, and those whose
 // vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
 // these.
 const (
@@ -18,7 +18,7 @@ const (
 	bestByMeaning = 12
 )
 
-// meaning is the window of a session that is nearest to the question.
+// meaning is the passage of a session that is nearest to the question.
 type meaning struct {
 	cosine float64
 	turn   int
@@ -99,7 +99,7 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*signal,
 	return g, err
 }
 
-// nearest finds the nearest window of each session.
+// nearest finds the nearest passage of each session.
 func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) (map[int]meaning, error) {
 	stretches, err := s.heads.embedded.read(ctx, s.db, wanted)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) 
 	out := make(map[int]meaning, len(stretches))
 	for n, stretch := range stretches {
 		best := meaning{}
-		for _, w := range stretch.Windows {
+		for _, w := range stretch.Passages {
 			if c := w.Dot(g.vector); c > best.cosine {
 				best = meaning{c, w.Turn}
 			}
@@ -121,8 +121,8 @@ func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) 
 // ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// lifts makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the median. That of whole sessions
-// is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
+// lifts makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
+// median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
 func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
 	sample, read := spread(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {

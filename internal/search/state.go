@@ -20,7 +20,7 @@ type state struct {
 }
 
 // runInfo is a run that ends with a header: of postings, whose size is counted in units, or of
-// windows.
+// passages.
 type runInfo struct {
 	ID   int   `json:"id"`
 	Size int   `json:"size"`
@@ -69,12 +69,12 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 // headers is what every use of an index reads first.
 type headers struct {
 	runs     []*lexical.Header // the oldest first
-	embedded windows           // the passages of an embedding model
+	embedded embeddings        // the passages of an embedding model
 }
 
 func readHeaders(ctx context.Context, r db.Querier, st state) (*headers, error) {
 	var spans []db.Span
-	for _, runs := range [][]runInfo{st.Runs, st.Embedded.Windows} {
+	for _, runs := range [][]runInfo{st.Runs, st.Embedded.Passages} {
 		for _, run := range runs {
 			spans = append(spans, run.header())
 		}
@@ -98,6 +98,6 @@ func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
 			return nil, err
 		}
 	}
-	h.embedded, err = newWindows(st.Embedded.Dim, st.Embedded.Windows, data[len(h.runs):])
+	h.embedded, err = newEmbeddings(st.Embedded.Dim, st.Embedded.Passages, data[len(h.runs):])
 	return h, err
 }

@@ -26,9 +26,9 @@ func TestQuantise(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
-	windows := func(turns ...int) (out []semantic.Window) {
+	passages := func(turns ...int) (out []semantic.Passage) {
 		for _, n := range turns {
-			out = append(out, semantic.Window{Turn: n})
+			out = append(out, semantic.Passage{Turn: n})
 		}
 		return out
 	}
@@ -36,17 +36,17 @@ func TestJoin(t *testing.T) {
 		name      string
 		old, next semantic.Stretch
 		from      int
-		want      []semantic.Window
+		want      []semantic.Passage
 	}{
-		{"the last changed", semantic.Stretch{Windows: windows(0, 1, 2)}, semantic.Stretch{From: 2, Windows: windows(7, 8)}, 0, windows(0, 1, 7, 8)},
-		{"only more", semantic.Stretch{Windows: windows(0)}, semantic.Stretch{From: 1, Windows: windows(7)}, 0, windows(0, 7)},
-		{"both late", semantic.Stretch{From: 5, Windows: windows(5, 6)}, semantic.Stretch{From: 6, Windows: windows(7)}, 5, windows(5, 7)},
-		{"all anew", semantic.Stretch{From: 5, Windows: windows(5, 6)}, semantic.Stretch{From: 3, Windows: windows(7)}, 3, windows(7)},
+		{"the last changed", semantic.Stretch{Passages: passages(0, 1, 2)}, semantic.Stretch{From: 2, Passages: passages(7, 8)}, 0, passages(0, 1, 7, 8)},
+		{"only more", semantic.Stretch{Passages: passages(0)}, semantic.Stretch{From: 1, Passages: passages(7)}, 0, passages(0, 7)},
+		{"both late", semantic.Stretch{From: 5, Passages: passages(5, 6)}, semantic.Stretch{From: 6, Passages: passages(7)}, 5, passages(5, 7)},
+		{"all anew", semantic.Stretch{From: 5, Passages: passages(5, 6)}, semantic.Stretch{From: 3, Passages: passages(7)}, 3, passages(7)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := tt.old.Join(tt.next)
-			if diff := cmp.Diff(tt.want, got.Windows); diff != "" || got.From != tt.from {
+			if diff := cmp.Diff(tt.want, got.Passages); diff != "" || got.From != tt.from {
 				t.Errorf("from %d, want %d (-want +got):\n%s", got.From, tt.from, diff)
 			}
 		})
@@ -54,15 +54,15 @@ func TestJoin(t *testing.T) {
 }
 
 func FuzzStretches(f *testing.F) {
-	w := semantic.Window{Turn: 1, Vector: semantic.Quantise([]float32{1, -1, 0.5})}
-	good := semantic.Stretch{From: 300, Windows: []semantic.Window{w, w}}.Append(nil)
+	w := semantic.Passage{Turn: 1, Vector: semantic.Quantise([]float32{1, -1, 0.5})}
+	good := semantic.Stretch{From: 300, Passages: []semantic.Passage{w, w}}.Append(nil)
 	f.Add(good)
 	f.Add(append(good, good...))
 	f.Add(good[:len(good)-1])
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := semantic.DecodeStretch(data, 3)
-		for _, w := range s.Windows {
+		for _, w := range s.Passages {
 			if x := w.Dot([]float32{1, 1, 1}); math.IsNaN(x) {
 				t.Error("a product that is no number")
 			}

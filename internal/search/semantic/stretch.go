@@ -6,24 +6,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// Stretch is the windows of a session from one on to its last. When a session grows, its
-// windows from the first that changed are written again: what an older stretch says of windows
+// Stretch is the passages of a session from one on to its last. When a session grows, its
+// passages from the first that changed are written again: what an older stretch says of passages
 // from From on is void.
 type Stretch struct {
-	From    int // the number of Windows[0]
-	Windows []Window
+	From     int // the number of Passages[0]
+	Passages []Passage
 }
 
-// Window is a window's vector, of length 1 or (where no term is known) 0.
-type Window struct {
-	Turn int // the index of the turn in which it begins
+// Passage is the vector of a passage, of length 1 or (where the model says nothing) 0.
+type Passage struct {
+	Turn int // the index of its turn
 	Vector
 }
 
 // Append appends s's bytes.
 func (s Stretch) Append(dst []byte) []byte {
 	dst = block.AppendInt(dst, s.From)
-	for _, w := range s.Windows {
+	for _, w := range s.Passages {
 		dst = w.Vector.Append(block.AppendInt(dst, w.Turn))
 	}
 	return dst
@@ -34,7 +34,7 @@ func DecodeStretch(data []byte, dim int) (Stretch, error) {
 	r := block.Reader{Data: data}
 	s := Stretch{From: r.Int()}
 	for !r.Bad && len(r.Data) > 0 {
-		s.Windows = append(s.Windows, Window{r.Int(), readVector(&r, dim)})
+		s.Passages = append(s.Passages, Passage{r.Int(), readVector(&r, dim)})
 	}
 	if r.Bad {
 		return Stretch{}, block.ErrFormat
@@ -42,14 +42,14 @@ func DecodeStretch(data []byte, dim int) (Stretch, error) {
 	return s, nil
 }
 
-// Join is the windows of a session as two stretches tell them, next being the newer. Nothing lies
+// Join is the passages of a session as two stretches tell them, next being the newer. Nothing lies
 // between them; the first may be empty.
 func (s Stretch) Join(next Stretch) Stretch {
-	if len(s.Windows) == 0 {
+	if len(s.Passages) == 0 {
 		return next
 	}
-	keep := max(0, min(next.From-s.From, len(s.Windows)))
-	return Stretch{min(s.From, next.From), append(slices.Clip(s.Windows[:keep]), next.Windows...)}
+	keep := max(0, min(next.From-s.From, len(s.Passages)))
+	return Stretch{min(s.From, next.From), append(slices.Clip(s.Passages[:keep]), next.Passages...)}
 }
 
 // readVector takes a vector of dim dimensions off r.

@@ -10,37 +10,37 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// windows is the vectors of all passages, in runs: blocks of stretches, then blocks of whole vectors, both by
+// embeddings are the vectors of all passages, in runs: blocks of stretches, then blocks of whole vectors, both by
 // session, then the fence of the stretches. Where a session has stretches in several runs, the later run is
 // the newer; its whole vector is the one in the last of them.
-type windows struct {
+type embeddings struct {
 	dim  int
-	runs []windowRun // the oldest first
+	runs []embeddingRun // the oldest first
 }
 
-type windowRun struct {
+type embeddingRun struct {
 	runInfo
 	fence block.Fence
 }
 
-// newWindows is the windows in runs, given their headers.
-func newWindows(dim int, runs []runInfo, data [][]byte) (windows, error) {
-	w := windows{dim: dim, runs: make([]windowRun, len(runs))}
+// newEmbeddings are the vectors in runs, given their headers.
+func newEmbeddings(dim int, runs []runInfo, data [][]byte) (embeddings, error) {
+	w := embeddings{dim: dim, runs: make([]embeddingRun, len(runs))}
 	for i, run := range runs {
 		fence, err := block.DecodeFence(data[i])
 		if err != nil {
 			return w, err
 		}
-		w.runs[i] = windowRun{run, fence}
+		w.runs[i] = embeddingRun{run, fence}
 	}
 	return w, nil
 }
 
 // stretches is where those of all sessions are.
-func (r *windowRun) stretches() db.Span { return db.Span{Run: r.ID, To: r.fence.End()} }
+func (r *embeddingRun) stretches() db.Span { return db.Span{Run: r.ID, To: r.fence.End()} }
 
 // wholes is where the whole vectors are.
-func (r *windowRun) wholes() db.Span { return db.Span{Run: r.ID, From: r.fence.End(), To: r.Head} }
+func (r *embeddingRun) wholes() db.Span { return db.Span{Run: r.ID, From: r.fence.End(), To: r.Head} }
 
 // numberKey sorts as the numbers of sessions do.
 func numberKey(session int) string {
@@ -56,7 +56,7 @@ func sessionOf(key []byte) int {
 }
 
 // wholes asks for the vectors of sessions, of all runs.
-func (w *windows) wholes() []db.Span {
+func (w *embeddings) wholes() []db.Span {
 	var out []db.Span
 	for _, r := range w.runs {
 		out = append(out, r.wholes())
@@ -65,7 +65,7 @@ func (w *windows) wholes() []db.Span {
 }
 
 // eachWhole walks the vectors of sessions, by number, in the bytes of wholes. The last one of a session counts.
-func (w *windows) eachWhole(data [][]byte, sessions int, f func(session int, v semantic.Vector)) error {
+func (w *embeddings) eachWhole(data [][]byte, sessions int, f func(session int, v semantic.Vector)) error {
 	for _, run := range data {
 		entries := block.NewEntries(run)
 		for entries.Next() {
@@ -83,8 +83,8 @@ func (w *windows) eachWhole(data [][]byte, sessions int, f func(session int, v s
 	return nil
 }
 
-// read reads the windows of sessions.
-func (w *windows) read(ctx context.Context, r db.Querier, wanted map[int]bool) (map[int]semantic.Stretch, error) {
+// read reads the passages of sessions.
+func (w *embeddings) read(ctx context.Context, r db.Querier, wanted map[int]bool) (map[int]semantic.Stretch, error) {
 	keys := make(map[string]bool, len(wanted))
 	for session := range wanted {
 		keys[numberKey(session)] = true
@@ -118,7 +118,7 @@ func (w *windows) read(ctx context.Context, r db.Querier, wanted map[int]bool) (
 	return out, nil
 }
 
-// projected is the windows of a session that are new, and its vector as a whole.
+// projected is the passages of a session that are new, and its vector as a whole.
 type projected struct {
 	session int
 	semantic.Stretch
@@ -126,9 +126,9 @@ type projected struct {
 	sum   []float32 // whole, before it was rounded
 }
 
-// project puts new windows behind those that are there. The vector of the session is the sum of all, made length 1.
-func project(session, dim int, before, fresh []semantic.Window) *projected {
-	p := &projected{session: session, Stretch: semantic.Stretch{From: len(before), Windows: fresh}, sum: make([]float32, dim)}
+// project puts new passages behind those that are there. The vector of the session is the sum of all, made length 1.
+func project(session, dim int, before, fresh []semantic.Passage) *projected {
+	p := &projected{session: session, Stretch: semantic.Stretch{From: len(before), Passages: fresh}, sum: make([]float32, dim)}
 	for _, w := range before {
 		w.AddTo(p.sum)
 	}
@@ -140,27 +140,27 @@ func project(session, dim int, before, fresh []semantic.Window) *projected {
 	return p
 }
 
-// windowWriter makes the blocks of a run of windows, session by session in the order of their numbers.
-type windowWriter struct {
+// embeddingWriter makes the blocks of a run of passages, session by session in the order of their numbers.
+type embeddingWriter struct {
 	stretches, wholes block.Writer
-	size              int // windows
+	size              int // passages
 	buf               []byte
 }
 
-func (w *windowWriter) put(p *projected) {
+func (w *embeddingWriter) put(p *projected) {
 	w.stretch(numberKey(p.session), p.Stretch)
 	w.buf = p.whole.Append(w.buf[:0])
 	w.wholes.Add(numberKey(p.session), w.buf)
 }
 
-func (w *windowWriter) stretch(key string, s semantic.Stretch) {
-	w.size += len(s.Windows)
+func (w *embeddingWriter) stretch(key string, s semantic.Stretch) {
+	w.size += len(s.Passages)
 	w.buf = s.Append(w.buf[:0])
 	w.stretches.Add(key, w.buf)
 }
 
 // finish writes what out does not have yet.
-func (w *windowWriter) finish(out *db.RunWriter, id int) (runInfo, error) {
+func (w *embeddingWriter) finish(out *db.RunWriter, id int) (runInfo, error) {
 	w.stretches.Flush()
 	w.wholes.Flush()
 	out.Write(w.stretches.Take())
@@ -169,7 +169,7 @@ func (w *windowWriter) finish(out *db.RunWriter, id int) (runInfo, error) {
 }
 
 // merge puts what the runs from keep on and a new one tell of sessions into one.
-func (w *windows) merge(ctx context.Context, tx *db.Tx, keep int, fresh *windowWriter, out *db.RunWriter) (*windowWriter, error) {
+func (w *embeddings) merge(ctx context.Context, tx *db.Tx, keep int, fresh *embeddingWriter, out *db.RunWriter) (*embeddingWriter, error) {
 	var stretches, wholes []*block.Entries
 	for _, r := range w.runs[keep:] {
 		stretches = append(stretches, block.NextEntries(source(ctx, tx, r.stretches())))
@@ -179,7 +179,7 @@ func (w *windows) merge(ctx context.Context, tx *db.Tx, keep int, fresh *windowW
 	fresh.wholes.Flush()
 	stretches = append(stretches, block.NewEntries(fresh.stretches.Take()))
 	wholes = append(wholes, block.NewEntries(fresh.wholes.Take()))
-	merged := &windowWriter{}
+	merged := &embeddingWriter{}
 	err := block.Merge(stretches, func(key string, values [][]byte) error {
 		var joined semantic.Stretch
 		for _, v := range values {
