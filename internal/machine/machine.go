@@ -1,4 +1,5 @@
-// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, and the template for new ones.
+// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, the template for new ones, and
+// which of them the user's configuration of git groups (groups.go).
 //
 // In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
 //
