@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Verdict is what git says of a commit's signature by the keys that it knows: gpg.ssh.allowedSignersFile, or a keyring.
@@ -73,6 +74,17 @@ func armors() []string {
 	return []string{"-----BEGIN PGP SIGNATURE-----", "-----BEGIN PGP MESSAGE-----", "-----BEGIN SIGNED MESSAGE-----", "-----BEGIN SSH SIGNATURE-----"}
 }
 
+// maxBrokenPipes is how often git is asked that dies, as it may when a program that looks at a signature ends before git wrote it all (2.39).
+const maxBrokenPipes = 5
+
+func isBrokenPipe(done *exec.Cmd) bool {
+	if done.ProcessState == nil { // it did not start
+		return false
+	}
+	status, ok := done.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGPIPE
+}
+
 // askVerdicts asks as many gits at a time as there are cores.
 func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, error) {
 	gits := min(runtime.GOMAXPROCS(0), 1+len(ids)/perGit)
@@ -83,10 +95,16 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		for _, id := range some {
 			fmt.Fprintln(&asked, id)
 		}
-		cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00")
-		cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
-		cmd.Stdin = strings.NewReader(asked.String())
-		beside.Go(func() { said[i], failed[i] = runGit(ctx, cmd, lastLine) })
+		beside.Go(func() {
+			for range maxBrokenPipes {
+				cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00")
+				cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
+				cmd.Stdin = strings.NewReader(asked.String())
+				if said[i], failed[i] = runGit(ctx, cmd, lastLine); !isBrokenPipe(cmd) {
+					return
+				}
+			}
+		})
 	}
 	beside.Wait()
 	if err := cmp.Or(failed...); err != nil {
