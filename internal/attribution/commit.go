@@ -49,8 +49,14 @@ type Committed struct {
 	Wrote          []session.Wrote // which of its lines sessions wrote
 }
 
-// Before reports whether a commit was made before a moment, which is cut to the second as git cuts the commit's time.
-func Before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
+// clockLag is how far git's clock may lag behind that of an agent. git asks time(2), which Linux brings up to date with each tick: it was 7 ms
+// late in a quiet virtual machine. An edit right before a commit may so seem to be made in the second behind it.
+const clockLag = 100 * time.Millisecond
+
+// Before reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time.
+func Before(commit, moment time.Time) bool {
+	return commit.Before(moment.Add(-clockLag).Truncate(time.Second))
+}
 
 // WroteIn reports whether a session wrote lines that the commit added. Removed lines don't count: an earlier edit may have removed them, too.
 func (c Committed) WroteIn(id string) bool {

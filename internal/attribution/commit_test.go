@@ -36,6 +36,19 @@ func committed(writers ...string) attribution.Committed {
 	return c
 }
 
+// TestBefore: git cuts a commit's time to the second, and its clock may lag behind an agent's by a tick.
+func TestBefore(t *testing.T) {
+	commit := time.Date(2026, 3, 1, 10, 0, 5, 0, time.UTC)
+	for after, want := range map[time.Duration]bool{
+		-time.Second: false, 0: false, 999 * time.Millisecond: false, 1020 * time.Millisecond: false,
+		1200 * time.Millisecond: true, time.Minute: true,
+	} {
+		if got := attribution.Before(commit, commit.Add(after)); got != want {
+			t.Errorf("a commit made %s before a moment: %v", after, got)
+		}
+	}
+}
+
 func TestEarlier(t *testing.T) {
 	gone := committed("w")
 	gone.Wrote[0].Lines, gone.Wrote[0].Gone = nil, 3

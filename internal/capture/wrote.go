@@ -82,10 +82,9 @@ func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, erro
 // editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the origin. A scrubbed edit has no
 // Session, because a record of it would bring back the path.
 func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
-	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}
 	for _, e := range all {
-		if !e.At.Before(end) || e.At.IsZero() { // an edit without a time can't be recorded
+		if attribution.Before(c.Committer.When, e.At) || e.At.IsZero() { // an edit without a time can't be recorded
 			continue
 		}
 		key := editKey(e)
@@ -215,7 +214,7 @@ func (g *collector) commitsToCompare(ctx context.Context, l comparedRange) ([]gi
 		} else {
 			tips = g.Repo.Heads()
 		}
-		late, _, err := g.commitsSince(ctx, tips, nil, g.newEditsSince.Truncate(time.Second), most)
+		late, _, err := g.commitsSince(ctx, tips, nil, g.newEditsSince, most)
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +253,7 @@ func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from
 			return out, true, nil
 		case err != nil:
 			return nil, false, err
-		case c.Committer.When.Before(from):
+		case attribution.Before(c.Committer.When, from):
 			return out, true, nil
 		case most > 0 && len(out) == most:
 			return out, false, nil
@@ -277,5 +276,5 @@ func (g *collector) earliestStart() time.Time {
 			first = s.StartedAt
 		}
 	}
-	return first.Truncate(time.Second)
+	return first
 }
