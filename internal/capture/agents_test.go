@@ -504,11 +504,11 @@ func TestAgents(t *testing.T) {
 }
 
 // TestAgentsBeside: of a session that was begun in a clone beside, a commit here gets the edit here, with the prompt that led to it, and no more; nor when the cache
-// is lost, or when one capture reads it all. Cursor's records name no folder, and databases are not searched.
+// is lost, or when one capture reads it all. Cursor's records name no folder.
 func TestAgentsBeside(t *testing.T) {
 	for name, s := range scribes() {
 		t.Run(name, func(t *testing.T) {
-			if name == "cursor" || name == "opencode" || name == "kilo" {
+			if name == "cursor" {
 				return
 			}
 			w, theirs := neighbours(t)

@@ -42,7 +42,13 @@ type storeMemory struct {
 func newFinder(env Env, agent Agent, tools toolForms) finder {
 	l := finder{env: env, agent: agent, editing: tools.editing(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
 	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
-		l.had = storeMemory{Searched: l.had.Searched}
+		l.had = storeMemory{Searched: l.had.Searched, DBs: l.had.DBs}
+		for i, db := range l.had.DBs {
+			l.had.DBs[i] = openCodeDB{Path: db.Path, Parts: db.Parts}
+		}
+	}
+	if l.had.Searched == nil {
+		l.had.Searched = map[string]int64{}
 	}
 	return l
 }

@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -255,6 +256,55 @@ func TestGeneratedCounts(t *testing.T) {
 				want = settingsTokens(t, data)
 			}
 			harness.Equal(t, "tokens", want, total.Input+total.Output)
+		})
+	}
+}
+
+// TestGeneratedBeside moves the sessions of real databases to another folder: those that edited a file here are found, with all their edits.
+func TestGeneratedBeside(t *testing.T) {
+	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
+	for _, c := range []struct {
+		folder, name    string
+		agent           transcript.Agent
+		sessions, edits int // counted independently
+	}{
+		{"opencode-1.18.33", "opencode", transcript.OpenCode{}, 4, 10},
+		{"kilo-7.7.9", "kilo", transcript.Kilo{}, 5, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join(harness.Data(t, "agents-generated/"+c.folder), c.name+".db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			home := t.TempDir()
+			path := filepath.Join(home, ".local/share", c.name, c.name+".db")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, raw, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			db, err := sql.Open("sqlite3", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.Exec(`UPDATE session SET directory = '/home/dev/elsewhere'`); err != nil {
+				t.Fatal(err)
+			}
+			found, err := c.agent.Locate(t.Context(), transcript.Env{Home: home, Roots: roots})
+			if err != nil || len(found.Unreadable) > 0 {
+				t.Fatal(err, found.Unreadable)
+			}
+			edits := 0
+			for _, f := range found.Files {
+				for _, s := range readFile(t, c.agent, f, roots).Sessions {
+					for _, call := range s.ToolCalls {
+						if call.Act != session.ActEdit || filepath.IsAbs(call.Path) {
+							t.Errorf("%s: %+v", f.NativeID, call)
+						}
+						edits++
+					}
+				}
+			}
+			harness.Equal(t, "sessions and edits", [2]int{c.sessions, c.edits}, [2]int{len(found.Files), edits})
 		})
 	}
 }

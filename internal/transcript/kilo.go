@@ -13,7 +13,7 @@ type Kilo struct{}
 // Name is the source of the sessions.
 func (Kilo) Name() string { return kilo.name }
 
-// Locate lists the sessions whose folder is one of the repository.
+// Locate lists the sessions that were begun in the repository, or edited a file there.
 func (Kilo) Locate(ctx context.Context, env Env) (Found, error) { return kilo.locate(ctx, env) }
 
 // Open gives a session's rows as lines.

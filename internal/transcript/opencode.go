@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,10 +49,17 @@ type openCodeDB struct {
 	Last  string // the greatest ID of a message; these rise with time
 	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
 	// new message, nothing of them changes but the row.
-	Over map[string]int64
+	Over  map[string]int64
+	Parts partsSearched
 }
 
-// Locate lists the sessions whose folder is one of the repository. A database that has not changed is not opened.
+// partsSearched is how far the parts of a database were searched for edits of files here.
+type partsSearched struct {
+	Last int64      // the last row that there was
+	Left [][2]int64 // rows up to there that were not looked at yet: those behind one row, up to another; the latest at the end
+}
+
+// Locate lists the sessions that were begun in the repository, or edited a file there. A database that has not changed is not opened.
 func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) { return openCode.locate(ctx, env) }
 
 func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
@@ -66,10 +74,13 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 			db = l.had.DBs[at]
 		}
 		if db.Stamp != stamp {
-			var err error
-			if db, err = l.openCodeSessions(ctx, path, db); isBusy(err) || ctx.Err() != nil {
-				continue // the next capture looks again
-			} else if err != nil {
+			now, err := l.openCodeSessions(ctx, path, db)
+			switch {
+			case err == nil:
+				db = now
+			case isBusy(err) || ctx.Err() != nil: // the next capture looks again
+				stamp = ""
+			default:
 				l.unreadable(fmt.Sprintf("read %q", path), err)
 				continue
 			}
@@ -77,7 +88,7 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 		for _, f := range db.Files {
 			l.consider(f, f.Cwd)
 		}
-		if db.Stamp = stamp; env.Now.Sub(changed) < settled {
+		if db.Stamp = stamp; env.Now.Sub(changed) < settled || len(db.Parts.Left) > 0 {
 			db.Stamp = "" // what is written in the same instant would not show
 		}
 		l.next.DBs = append(l.next.DBs, db)
@@ -125,8 +136,7 @@ func stampOf(path string) (stamp string, changed time.Time) {
 	return stamp, changed
 }
 
-// openCodeSessions lists the sessions of a database that may concern the repository; had is what was known of it. Of those begun in another
-// repository it lists none: to read 700 of them takes 5 s.
+// openCodeSessions lists the sessions of a database that concern the repository; had is what was known of it.
 func (l *finder) openCodeSessions(ctx context.Context, path string, had openCodeDB) (now openCodeDB, err error) {
 	err = readDB(path, func(db *rows) error {
 		now = openCodeDB{Path: path, Over: map[string]int64{}}
@@ -134,52 +144,125 @@ func (l *finder) openCodeSessions(ctx context.Context, path string, had openCode
 		if err != nil {
 			return err
 		}
-		var files []File
-		var newest time.Time
-		for last, more := "", true; more; {
-			more, err = db.each(ctx, func(scan func(...any) error) error {
-				var id, dir string
-				var updated int64
-				if scan(&id, &dir, &updated) != nil {
-					return nil
-				}
-				last = id
-				if at := time.UnixMilli(updated); at.After(newest) {
-					newest = at
-				}
-				id, dir = ledgerName(validText(id)), validText(dir)
-				f := File{Path: filepath.Join(path, id), NativeID: id, Cwd: dir, ModTime: time.UnixMilli(updated).UTC(), ReadWhole: true}
-				if id != "" && !strings.ContainsAny(id, `/\`) && l.places.concerns(dir) {
-					files = append(files, f)
-				}
-				return nil
-			}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)
-			if err != nil {
-				return err
-			}
+		all, newest, err := db.sessions(ctx, path)
+		if err != nil {
+			return err
+		}
+		now.Files, now.Parts, err = l.ofRepository(ctx, db, all, had.Parts)
+		if err != nil {
+			return err
 		}
 		known := map[string]File{}
 		for _, f := range had.Files {
 			known[f.NativeID] = f
 		}
-		for i, f := range files {
+		for i, f := range now.Files {
 			if f.ModTime.Before(newest.Add(-atWork)) {
 				continue
 			}
 			row, k := f.ModTime.UnixMilli(), known[f.NativeID]
 			over := had.Over[f.NativeID] == row && k.Path == f.Path && !goesOn(f.NativeID)
 			if over {
-				files[i] = k
-			} else if over, err = files[i].latest(ctx, db); err != nil {
+				now.Files[i] = k
+			} else if over, err = now.Files[i].latest(ctx, db); err != nil {
 				return err
 			}
 			if over {
 				now.Over[f.NativeID] = row
 			}
 		}
-		now.Files = files
 		return nil
 	})
+	return now, err
+}
+
+// sessions lists all sessions of a database, and says when a row of theirs was written last.
+func (r *rows) sessions(ctx context.Context, path string) (files []File, newest time.Time, err error) {
+	for last, more := "", true; more; {
+		more, err = r.each(ctx, func(scan func(...any) error) error {
+			var id, dir string
+			var updated int64
+			if scan(&id, &dir, &updated) != nil {
+				return nil
+			}
+			last = id
+			at := time.UnixMilli(updated).UTC()
+			if at.After(newest) {
+				newest = at
+			}
+			if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) {
+				files = append(files, File{Path: filepath.Join(path, id), NativeID: id, Cwd: validText(dir), ModTime: at, ReadWhole: true})
+			}
+			return nil
+		}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)
+		if err != nil {
+			return nil, newest, err
+		}
+	}
+	return files, newest, nil
+}
+
+// ofRepository leaves of the sessions of a database those that were begun in the repository, or edited a file there. To read them as strangers are
+// read takes some 10 ms each.
+func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had partsSearched) (ours []File, now partsSearched, err error) {
+	begun := map[string]string{} // elsewhere, in which folder
+	for _, f := range all {
+		if l.places.whereIs(f.Cwd) != inside && l.had.Searched[f.Path] != visited {
+			begun[f.NativeID] = f.Cwd
+		}
+	}
+	if now, err = l.searchParts(ctx, db, had, begun); err != nil {
+		return nil, now, err
+	}
+	for _, f := range all {
+		if _, elsewhere := begun[f.NativeID]; !elsewhere {
+			if l.places.whereIs(f.Cwd) != inside {
+				l.had.Searched[f.Path] = visited
+			}
+			ours = append(ours, f)
+		}
+	}
+	return ours, now, nil
+}
+
+const (
+	// partsAtOnce is how many parts are searched in one transaction: some milliseconds.
+	partsAtOnce = 1000
+	// partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of one that was deleted.
+	partsAgain = 200
+
+	openCodePartsBack = `SELECT rowid, session_id, data FROM part WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC LIMIT ?`
+)
+
+// searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository; the latest parts first, as long as
+// there is something left to spend.
+func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, begun map[string]string) (now partsSearched, err error) {
+	_, err = db.each(ctx, func(scan func(...any) error) error { return scan(&now.Last) }, `SELECT coalesce(max(rowid), 0) FROM part`)
+	now.Left = append(slices.Clone(had.Left), [2]int64{max(0, min(had.Last, now.Last)-partsAgain), now.Last})
+	names := map[string][]string{}
+	for i := len(now.Left) - 1; i >= 0 && err == nil && (l.env.Search == 0 || l.left > 0); {
+		n := 0
+		_, err = db.each(ctx, func(scan func(...any) error) error {
+			var session, part sql.RawBytes
+			if err := scan(&now.Left[i][1], &session, &part); err != nil {
+				return err
+			}
+			n++
+			now.Left[i][1]--
+			l.left -= int64(len(part))
+			dir, elsewhere := begun[string(session)]
+			if elsewhere && names[dir] == nil {
+				names[dir] = l.rootNames(dir)
+			}
+			if elsewhere && containsAny(part, names[dir]) && slices.Contains(l.editing, cmp.Or(gjson.GetBytes(part, "tool").Str, gjson.GetBytes(part, "type").Str)) {
+				delete(begun, string(session))
+			}
+			return nil
+		}, openCodePartsBack, now.Left[i][0], now.Left[i][1], MaxLine, partsAtOnce)
+		if n < partsAtOnce {
+			now.Left, i = now.Left[:i], i-1
+		}
+	}
 	return now, err
 }
 

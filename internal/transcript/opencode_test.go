@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -298,6 +299,87 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		found := db.find(known, root)
 		harness.Equal(t, step.name, db.find(nil, root).Files, found.Files)
 		known = found.LocateState
+	}
+}
+
+// TestOpenCodeBeside: of sessions that were begun elsewhere those are found that edited a file here, whenever their parts were written, and nothing is searched
+// for them twice.
+func TestOpenCodeBeside(t *testing.T) {
+	const root, edit = "/work/shop", `{"type":"tool","tool":"edit","state":{"status":"completed","input":{"filePath":"/work/shop/a.go"}}}`
+	db := newOpenCodeDB(t, t.TempDir())
+	add := func(session, part string) {
+		t.Helper()
+		db.session(session, "", "/work/elsewhere", "title", 1000)
+		db.message("msg_"+session, session, 1000, `{"role":"user","time":{"created":1000}}`)
+		db.part("prt_"+session, "msg_"+session, session, 1000, part)
+	}
+	var known []byte
+	looks := func(step string, want ...string) {
+		t.Helper()
+		found := db.find(known, root)
+		known = found.LocateState
+		harness.Equal(t, step, want, natives(found))
+		again := db.find(known, root)
+		harness.Equal(t, step+", again", want, natives(again))
+		if !bytes.Equal(known, again.LocateState) {
+			t.Errorf("%s: what is known changes although nothing did", step)
+		}
+	}
+	add("ses_text", `{"type":"text","text":"edit /work/shop/a.go"}`)
+	add("ses_reads", `{"type":"tool","tool":"read","state":{"input":{"filePath":"/work/shop/edit.go"}}}`)
+	add("ses_other", `{"type":"tool","tool":"edit","state":{"input":{"filePath":"/work/elsewhere/a.go"}}}`)
+	add("ses_absolute", edit)
+	add("ses_relative", `{"type":"tool","tool":"apply_patch","state":{"input":{"patchText":"*** Begin Patch\\n*** Update File: ../shop/a.go\\n*** End Patch"}}}`)
+	add("ses_ran", `{"type":"patch","files":["/work/shop/a.go"]}`)
+	found := []string{"ses_absolute", "ses_ran", "ses_relative"}
+	looks("at first", found...)
+	db.part("prt_late", "msg_ses_reads", "ses_reads", 1000, `{"type":"tool","tool":"edit","state":{"status":"pending","input":{}}}`)
+	looks("a call that does not say yet what it edits", found...)
+	db.do(`UPDATE part SET data = ? WHERE id = 'prt_late'`, edit)
+	looks("once it does", append(found[:2:2], "ses_reads", "ses_relative")...)
+	db.do(`DELETE FROM part WHERE session_id IN ('ses_reads', 'ses_text')`)
+	add("ses_text", edit)
+	found = []string{"ses_absolute", "ses_ran", "ses_reads", "ses_relative", "ses_text"}
+	looks("in the row of a part that was deleted", found...)
+	harness.Equal(t, "with a worktree more", found, natives(func() transcript.Found {
+		f, err := transcript.OpenCode{}.Locate(t.Context(), transcript.Env{Home: db.home, Roots: []string{root, "/work/shop-two"}, LocateState: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}()))
+	db.do(`DELETE FROM session WHERE id <> 'ses_ran'`)
+	looks("when sessions are gone", "ses_ran")
+}
+
+// TestOpenCodeSpends: the latest parts are searched first, and what is too much waits; a database that is written to at the moment takes nothing away.
+func TestOpenCodeSpends(t *testing.T) {
+	db := newOpenCodeDB(t, t.TempDir())
+	parts := func(first, n int, session string) {
+		db.session(session, "", "/work/elsewhere", "title", 1000)
+		db.do(`WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1+?2) INSERT INTO part
+			SELECT 'prt_' || i, 'msg', iif(i = ?1, ?3, 'ses_else'), 1, 1, iif(i = ?1, '{"type":"tool","tool":"write","state":{"input":{"filePath":"/work/shop/a.go"}}}', '{}') FROM n`, first, n, session)
+	}
+	parts(0, 3000, "ses_1")
+	parts(5000, 3000, "ses_2")
+	env := transcript.Env{Home: db.home, Roots: []string{"/work/shop"}, Search: 1000}
+	steps := [][]string{nil, nil, {"ses_2"}, {"ses_2", "ses_3"}, {"ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}}
+	for i, want := range steps {
+		switch i {
+		case 3:
+			parts(9000, 10, "ses_3")
+		case 6:
+			db.SetMaxOpenConns(1)
+			db.do(`PRAGMA journal_mode = DELETE`)
+			db.do(`BEGIN EXCLUSIVE`)
+			db.do(`UPDATE session SET title = 'another'`)
+		}
+		found, err := transcript.OpenCode{}.Locate(t.Context(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		harness.Equal(t, fmt.Sprint("look ", i), want, natives(found))
+		env.LocateState = found.LocateState
 	}
 }
 
