@@ -46,7 +46,8 @@ type openCodeDB struct {
 	Path  string
 	Stamp string // see stampOf
 	Files []File // sessions that may concern the repository
-	Last  string // the greatest ID of a message; these rise with time
+	// LastMessage is the row of the last message. Their IDs don't tell: they begin anew every 795 days, as in August 2026.
+	LastMessage int64
 	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
 	// new message, nothing of them changes but the row.
 	Over  map[string]int64
@@ -268,11 +269,11 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 
 // goOn finds the sessions that have messages which had none of, and notes which is the last one now.
 func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(session string) bool, error) {
-	_, err := r.each(ctx, func(scan func(...any) error) error { return scan(&now.Last) }, `SELECT coalesce(max(id), '') FROM message`)
+	_, err := r.each(ctx, func(scan func(...any) error) error { return scan(&now.LastMessage) }, `SELECT coalesce(max(rowid), 0) FROM message`)
 	if err != nil {
 		return nil, err
 	}
-	if had.Last == "" { // to look at them all would take long, and nothing is known to be over
+	if had.LastMessage == 0 || now.LastMessage < had.LastMessage { // to look at them all would take long, and nothing is known to be over
 		return func(string) bool { return true }, nil
 	}
 	ids := map[string]bool{}
@@ -281,7 +282,7 @@ func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(
 		err := scan(&id)
 		ids[id] = true
 		return err
-	}, `SELECT DISTINCT session_id FROM message WHERE id > ?`, had.Last)
+	}, `SELECT DISTINCT session_id FROM message WHERE rowid > ?`, had.LastMessage)
 	return func(session string) bool { return more || ids[session] }, err
 }
 

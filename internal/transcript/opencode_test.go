@@ -287,6 +287,7 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		{"nothing", func() {}},
 		{"a part of what runs", func() { db.part("prt_x", "msg_002", "ses_runs", 1500, `{"type":"text","text":"more"}`) }},
 		{"its end", func() { answer(2, "ses_runs", true) }},
+		{"an answer when IDs begin anew", func() { db.message("msg_000", "ses_runs", 1510, `{"role":"assistant","time":{"created":1510}}`) }},
 		{"an answer behind one that is over", func() { answer(3, "ses_over", false) }},
 		{"a part of it", func() { db.part("prt_y", "msg_003", "ses_over", 1600, `{"type":"text","text":"more"}`) }},
 		{"a title", func() { db.session("ses_runs", "", root, "another", 1700) }},
