@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -26,7 +27,8 @@ type finder struct {
 	agent     Agent
 	editing   []string // names of its tools that edit
 	strangers []stranger
-	left      int64 // how many bytes may still be read; see Env.Search
+	left      int64     // how many bytes may still be read; see Env.Search
+	since     time.Time // strangers that changed later are searched; see searchedFor
 }
 
 // storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds it. Each agent uses some of it.
@@ -37,18 +39,25 @@ type storeMemory struct {
 	IDs      map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
 	DBs      []openCodeDB      `cbor:",omitempty"`
 	Searched map[string]int64  `cbor:",omitempty"` // strangers -> how far they were searched; visited: they concern the repository
+	Looked   int64             `cbor:",omitempty"` // the day of the call, counted from 1970
 }
 
 func newFinder(env Env, agent Agent, tools toolForms) finder {
 	l := finder{env: env, agent: agent, editing: tools.editing(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
 	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
-		l.had = storeMemory{Searched: l.had.Searched, DBs: l.had.DBs}
+		l.had = storeMemory{Searched: l.had.Searched, DBs: l.had.DBs, Looked: l.had.Looked}
 		for i, db := range l.had.DBs {
 			l.had.DBs[i] = openCodeDB{Path: db.Path, Parts: db.Parts}
 		}
 	}
 	if l.had.Searched == nil {
 		l.had.Searched = map[string]int64{}
+	}
+	if !env.Now.IsZero() {
+		l.next.Looked = env.Now.Unix() / secondsADay
+	}
+	if l.since = env.Now.Add(-searchedFor); l.had.Looked > 0 && l.since.Unix() > l.had.Looked*secondsADay {
+		l.since = time.Unix(l.had.Looked*secondsADay, 0)
 	}
 	return l
 }
@@ -61,7 +70,7 @@ func (l *finder) result(ctx context.Context) (Found, error) {
 	}
 	slices.SortStableFunc(l.found.Files, func(a, b File) int { return cmp.Compare(min(len(a.AgentID), 1), min(len(b.AgentID), 1)) })
 	m := l.next
-	if len(m.Shelves)+len(m.Others)+len(m.IDs)+len(m.DBs)+len(m.Searched) == 0 {
+	if len(m.Shelves)+len(m.Others)+len(m.IDs)+len(m.DBs)+len(m.Searched) == 0 && m.Looked == 0 {
 		return l.found, nil
 	}
 	var err error

@@ -159,6 +159,55 @@ func TestShelvesBudget(t *testing.T) {
 	harness.Equal(t, "in the end", 10, found)
 }
 
+// TestResumed: a session of another repository that goes on after a long rest is searched again, also where nobody looked for as long.
+func TestResumed(t *testing.T) {
+	const edit = `{"type":"assistant","cwd":"/work/elsewhere","message":{"content":[{"name":"Edit","input":{"path":"/work/shop/a.go"}}]},"payload":{"name":"apply_patch"}}` + "\n"
+	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	day := func(n int) time.Time { return begun.AddDate(0, 0, n) }
+	for _, agent := range []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}} {
+		t.Run(agent.Name(), func(t *testing.T) {
+			r := &rollouts{t: t, home: t.TempDir()}
+			path := filepath.Join(r.home, ".claude", "projects", "elsewhere", sid+".jsonl")
+			if agent.Name() == "codex" {
+				path = filepath.Join(r.home, ".codex", "sessions", "2026", "01", "01", "rollout-2026-11-20T09-00-00-"+r.add(0, "/work/elsewhere")+".jsonl")
+			} else {
+				r.write(path, []byte(`{"type":"user","cwd":"/work/elsewhere"}`+"\n"))
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var known []byte
+			looks := func(now time.Time) int {
+				t.Helper()
+				found, err := agent.Locate(t.Context(), transcript.Env{Home: r.home, Roots: []string{root}, LocateState: known, Now: now, Search: transcript.SearchBudget})
+				if err != nil || len(found.Unreadable) > 0 {
+					t.Fatal(err, found.Unreadable)
+				}
+				known = found.LocateState
+				return len(found.Files)
+			}
+			grows := func(at time.Time, more string) {
+				t.Helper()
+				text = append(text, more...)
+				r.write(path, text)
+				if err := os.Chtimes(path, at, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			grows(day(0), "")
+			harness.Equal(t, "at rest", 0, looks(day(20)))
+			harness.Equal(t, "at rest still", 0, looks(day(21)))
+			grows(day(22), `{"cwd":"/work/elsewhere"}`+"\n")
+			harness.Equal(t, "goes on there", 0, looks(day(22)))
+			harness.Equal(t, "rests again", 0, looks(day(40)))
+			grows(day(41), edit)
+			harness.Equal(t, "edits a file here, long ago", 1, looks(day(60)))
+			harness.Equal(t, "and later", 1, looks(day(80)))
+		})
+	}
+}
+
 // TestZippedRollout: a compressed rollout is read as it was; beside the plain one it does not count.
 func TestZippedRollout(t *testing.T) {
 	r := &rollouts{t: t, home: t.TempDir()}

@@ -21,8 +21,11 @@ type stranger struct {
 // unknownFolder stands for where a session was begun that was not begun here.
 const unknownFolder = "?"
 
-// searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that.
-const searchedFor = 7 * 24 * time.Hour
+// searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that; if the last call is longer ago, since then.
+const (
+	searchedFor = 7 * 24 * time.Hour
+	secondsADay = 24 * 60 * 60
+)
 
 // SearchBudget is an Env.Search for those who only list sessions.
 const SearchBudget = 64 << 20
@@ -35,7 +38,7 @@ const visited = -1
 
 // isSearched reports whether a transcript is searched whose session was begun in a folder, or was found before.
 func (l *finder) isSearched(f File, cwd string) bool {
-	return l.env.Search == 0 || l.env.Now.Sub(f.ModTime) < searchedFor || l.had.Searched[f.Path] == visited || l.places.concerns(cwd)
+	return l.env.Search == 0 || f.ModTime.After(l.since) || l.had.Searched[f.Path] == visited || l.places.concerns(cwd)
 }
 
 // search takes of the strangers those that concern the repository; the latest first, as long as there is something left to spend. Of one that grows,
