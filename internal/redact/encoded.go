@@ -31,9 +31,8 @@ func bytesOf(values []string) *wanted {
 // decoder makes a reading of what another one encodes.
 type decoder struct {
 	*wanted
-	out  []byte
-	from int    // of the row
-	run  window // in the other reading
+	out, last []byte
+	run       window // in the other reading
 	reading
 }
 
@@ -47,9 +46,9 @@ func decodeRuns(of reading, w *wanted) reading {
 			continue
 		}
 		d.run = window{i, i}
-		onlyHex := true
+		var or int8 // negative where a byte is no hexadecimal digit
 		for ; i < len(t) && sextets[t[i]] >= 0; i++ {
-			onlyHex = onlyHex && nibbles[t[i]] >= 0
+			or |= nibbles[t[i]]
 		}
 		if d.run.hi = i; 3*(i-d.run.lo) < 4*w.least {
 			continue
@@ -57,7 +56,7 @@ func decodeRuns(of reading, w *wanted) reading {
 		for shift := range 4 {
 			d.base64(t[d.run.lo+shift : i])
 		}
-		for shift := 0; shift < 2 && onlyHex; shift++ {
+		for shift := 0; shift < 2 && or >= 0; shift++ {
 			d.hex(t[d.run.lo+shift : i])
 		}
 	}
@@ -67,48 +66,51 @@ func decodeRuns(of reading, w *wanted) reading {
 
 // base64 decodes either alphabet.
 func (d *decoder) base64(v string) {
-	for ; len(v) > 1; v = v[min(4, len(v)):] {
-		n := uint32(sextets[v[0]])<<18 | uint32(sextets[v[1]])<<12
-		size := min(len(v), 4) - 1
-		for i := 2; i <= size; i++ {
-			n |= uint32(sextets[v[i]]) << (18 - 6*i)
-		}
-		for i := range size {
-			d.put(byte(n >> (16 - 8*i)))
-		}
+	d.last = d.last[:0]
+	for ; len(v) > 3; v = v[4:] {
+		n := uint32(sextets[v[0]])<<18 | uint32(sextets[v[1]])<<12 | uint32(sextets[v[2]])<<6 | uint32(sextets[v[3]])
+		d.last = append(d.last, byte(n>>16), byte(n>>8), byte(n))
 	}
-	d.end()
+	if len(v) > 1 {
+		d.last = append(d.last, byte(sextets[v[0]])<<2|byte(sextets[v[1]])>>4)
+	}
+	if len(v) > 2 {
+		d.last = append(d.last, byte(sextets[v[1]])<<4|byte(sextets[v[2]])>>2)
+	}
+	d.rows()
 }
 
 func (d *decoder) hex(v string) {
+	d.last = d.last[:0]
 	for ; len(v) > 1; v = v[2:] {
-		d.put(byte(nibbles[v[0]]<<4 | nibbles[v[1]]))
+		d.last = append(d.last, byte(nibbles[v[0]]<<4|nibbles[v[1]]))
 	}
-	d.end()
+	d.rows()
 }
 
-func (d *decoder) put(c byte) {
-	if d.bytes[c] {
-		d.out = append(d.out, c)
-	} else if d.from < len(d.out) {
-		d.end()
+// rows keeps the rows of what was decoded last. It looks at the last byte of each possible one first: most are none.
+func (d *decoder) rows() {
+	for v := d.last; len(v) >= d.least; {
+		n := d.least
+		for n > 0 && d.bytes[v[n-1]] {
+			n--
+		}
+		if n > 0 {
+			v = v[n:]
+			continue
+		}
+		for n = d.least; n < len(v) && d.bytes[v[n]]; {
+			n++
+		}
+		d.out = append(append(d.out, v[:n]...), '\n')
+		d.runs, d.ends = append(d.runs, d.run), append(d.ends, len(d.out))
+		v = v[n:]
 	}
-}
-
-// end ends a row.
-func (d *decoder) end() {
-	if len(d.out)-d.from < d.least {
-		d.out = d.out[:d.from]
-		return
-	}
-	d.out = append(d.out, '\n')
-	d.from = len(d.out)
-	d.runs, d.ends = append(d.runs, d.run), append(d.ends, d.from)
 }
 
 // decoded is what may be base64 of a text.
 func decoded(v string) string {
-	d := decoder{wanted: &wanted{bytes: readable.bytes}}
+	d := decoder{wanted: &wanted{least: 1, bytes: readable.bytes}}
 	d.base64(v)
 	return strings.TrimSuffix(string(d.out), "\n")
 }

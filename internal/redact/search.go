@@ -17,7 +17,7 @@ type searcher struct {
 	size   int      // of a head
 	shift  int      // of a hash
 	some   []uint64 // a bit for each hash of a head, so that most places in a text ask no table
-	table  []int32  // by hash of a head: 1 + the index of the first bucket; 0 for none
+	table  []int32  // by hash of a head, without its last sparse bits: 1 + the index of the first bucket; 0 for none
 	bucket []bucket
 }
 
@@ -27,11 +27,14 @@ type bucket struct {
 	lo, hi, next int32 // next as in table
 }
 
+// sparse is how many bits the hashes of some have more than those of table: of 64 places in it, one is taken.
+const sparse = 3
+
 // newSearcher returns one for words of at least size bytes, keywordHead or minValue; others are left out.
 func newSearcher(words []string, size int) *searcher {
 	s := &searcher{words: slices.DeleteFunc(words, func(w string) bool { return len(w) < size }), size: size}
-	width := max(6, bits.Len(uint(len(s.words)))+3) // of a hash, in bits: of eight places in the table, one is taken
-	s.shift, s.some, s.table = 64-width, make([]uint64, 1<<width/64), make([]int32, 1<<width)
+	width := max(6, bits.Len(uint(len(s.words)))+3) + sparse // of a hash, in bits: of eight places in the table, one is taken
+	s.shift, s.some, s.table = 64-width, make([]uint64, 1<<width/64), make([]int32, 1<<(width-sparse))
 	slices.Sort(s.words)
 	s.words = slices.Compact(s.words)
 	s.parent = make([]int32, len(s.words))
@@ -48,7 +51,7 @@ func newSearcher(words []string, size int) *searcher {
 		}
 		hash := s.hashOf(head)
 		s.some[hash/64] |= 1 << (hash % 64)
-		link := &s.table[hash]
+		link := &s.table[hash>>sparse]
 		s.bucket = append(s.bucket, bucket{head, int32(i), int32(i) + 1, *link})
 		*link = int32(len(s.bucket))
 	}
@@ -69,7 +72,7 @@ func (s *searcher) each(t string, part window, found func(word, at int)) {
 		if s.some[hash/64]>>(hash%64)&1 == 0 {
 			continue
 		}
-		for b := s.table[hash]; b != 0; b = s.bucket[b-1].next {
+		for b := s.table[hash>>sparse]; b != 0; b = s.bucket[b-1].next {
 			if s.bucket[b-1].head == head {
 				for w := s.longest(s.bucket[b-1], t[i:]); w >= 0; w = s.parent[w] {
 					found(int(w), i)

@@ -97,13 +97,18 @@ func alike(a, b string) bool {
 	if onlyDigits(a) && onlyDigits(b) {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
 	}
-	sign := func(r rune) rune {
-		if charClass(r) != 0 {
-			return 'a'
-		}
-		return r
+	if !hasDigit(a) || !hasDigit(b) {
+		return false
 	}
-	return hasDigit(a) && hasDigit(b) && strings.Map(sign, a) == strings.Map(sign, b)
+	for a != "" && b != "" {
+		r, size := utf8.DecodeRuneInString(a)
+		q, sizeB := utf8.DecodeRuneInString(b)
+		if r != q && (charClass(r) == 0 || charClass(q) == 0) {
+			return false
+		}
+		a, b = a[size:], b[sizeB:]
+	}
+	return a == b
 }
 
 // walk goes from a name to the value after it. It knows words, signs and quotes between them, and no grammar.

@@ -39,6 +39,9 @@ func isCommonFormat(v string) bool {
 	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
 		return false
 	}
+	if hasUpper(v) && !isDigit(v[0]) && strings.IndexByte("v#/", v[0]) < 0 && strings.IndexByte(v, '@') < 0 { // most tokens
+		return false
+	}
 	last := v[len(v)-1]
 	return (strings.ContainsAny(v, ".:@#/,") || isDigit(last) && strings.ContainsAny(v, "-_")) && commonFormats.MatchString(v) || len(v) > 2 && isDigit(v[0]) && (v[1] == 'x' || v[1] == 'X' || strings.IndexByte("uUlLs", last) >= 0) && numberForms.MatchString(v)
 }
@@ -54,7 +57,7 @@ func placeholder(v string) bool {
 		return true
 	}
 	low := lower(v)
-	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.Trim(low, "x*.-_ ") == ""
+	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.IndexByte("x*.-_ ", low[0]) >= 0 && strings.Trim(low, "x*.-_ ") == ""
 	placeholderParts().each(low, window{0, len(low)}, func(int, int) { sample = true })
 	return sample
 }
@@ -186,7 +189,7 @@ func profileOf(v string) (p profile) {
 				p.inLongWords += len(w)
 			}
 		}
-		p.nameWord = p.nameWord || len(w) < 12 && nameWords[lower(w)]
+		p.nameWord = p.nameWord || len(w) > 1 && len(w) < 12 && nameWords[lower(w)]
 	})
 	return p
 }
