@@ -47,31 +47,35 @@ func share(ctx context.Context, workers, n int, do func(i int) error) error {
 	return context.Cause(ctx)
 }
 
-// partSize is how much of a text is looked at as one piece of work, in bytes.
-const partSize = 128 << 10
+const (
+	// partSize is how much of a text is looked at as one piece of work, in bytes.
+	partSize = 128 << 10
+	// beside is how much on both sides of a part is read with it, in bytes. It is more than rules look at, also where that is escaped.
+	beside = maxKey
+)
 
-// inParts cuts windows of a text into parts of about partSize, at the end of a line where there is one, and returns in order what look finds in
-// them, on all cores. It fails when ctx ends.
-func inParts(ctx context.Context, t string, windows []window, look func(part window) []span) ([]span, error) {
+// inParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns in order what look finds in their
+// readings, on all cores. Look is told which window of a reading is the part. It fails when ctx ends.
+func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part window) []span) ([]span, error) {
 	var parts []window
-	for _, w := range windows {
-		for w.hi-w.lo > partSize {
-			cut := runeStart(t, w.lo+partSize)
-			if n := strings.LastIndexByte(t[w.lo:cut], '\n'); n > 0 {
-				cut = w.lo + n + 1
-			}
-			parts = append(parts, window{w.lo, cut})
-			w.lo = cut
+	lo := 0
+	for len(t)-lo > partSize {
+		cut := runeStart(t, lo+partSize)
+		if n := strings.LastIndexByte(t[lo:cut], '\n'); n > 0 {
+			cut = lo + n + 1
 		}
-		parts = append(parts, w)
+		parts = append(parts, window{lo, cut})
+		lo = cut
 	}
-	if len(parts) == 1 {
-		return look(parts[0]), context.Cause(ctx)
-	}
-	found := make([][]span, len(parts))
+	parts = append(parts, window{lo, len(t)})
+	found := make([][][]span, len(parts)) // by part and reading
 	err := share(ctx, min(runtime.GOMAXPROCS(0), len(parts)), len(parts), func(i int) error {
-		found[i] = look(parts[i])
+		from, to := runeStart(t, max(0, parts[i].lo-beside)), runeStart(t, min(len(t), parts[i].hi+beside))
+		for r := range readings(t[from:to], w) {
+			r.from = from
+			found[i] = append(found[i], look(r, r.inward(parts[i])))
+		}
 		return nil
 	})
-	return slices.Concat(found...), err
+	return slices.Concat(slices.Concat(found...)...), err
 }

@@ -28,7 +28,7 @@ func (l *layer) undo(t string) (string, edits) {
 	if l.signs != "" && !slices.ContainsFunc([]byte(l.signs), func(c byte) bool { return strings.IndexByte(t, c) >= 0 }) {
 		return t, e
 	}
-	var out []byte
+	var out strings.Builder
 	done := 0
 	for i := 0; i < len(t); {
 		if !l.begins[t[i]] {
@@ -37,9 +37,13 @@ func (l *layer) undo(t string) (string, edits) {
 		}
 		plain, size := l.at(t, done, i)
 		if gone := size - len(plain); gone > 0 {
-			out = append(out, t[done:i]...)
-			e.add(len(out), gone)
-			out = append(out, plain...)
+			if done == 0 {
+				out.Grow(len(t))
+				e.all = make([]edit, 0, len(t)/32)
+			}
+			out.WriteString(t[done:i])
+			e.add(out.Len(), gone)
+			out.WriteString(plain)
 			done = i + size
 		}
 		i += max(1, size)
@@ -47,7 +51,8 @@ func (l *layer) undo(t string) (string, edits) {
 	if done == 0 {
 		return t, e
 	}
-	return string(append(out, t[done:]...)), e
+	out.WriteString(t[done:])
+	return out.String(), e
 }
 
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
@@ -62,18 +67,25 @@ var layers = func() []*layer { //nolint:gochecknoglobals // read-only
 	return all
 }()
 
-// edits say where bytes were taken away: before the byte at[i] of the reading, gone[i] bytes in all up to there.
+// edits say where bytes were taken away.
 type edits struct {
-	at, gone []int
-	between  bool // what was taken away stood between two things, and belongs to neither
+	all     []edit
+	between bool // what was taken away stood between two things, and belongs to neither
 }
 
+// edit is the byte of a reading before which bytes were taken away, and how many were in all up to there.
+type edit struct{ at, gone int32 }
+
 func (e *edits) add(at, bytes int) {
-	n := 0
-	if len(e.gone) > 0 {
-		n = e.gone[len(e.gone)-1]
+	if n := len(e.all); n > 0 {
+		bytes += int(e.all[n-1].gone)
 	}
-	e.at, e.gone = append(e.at, at), append(e.gone, n+bytes)
+	e.all = append(e.all, edit{int32(at), int32(bytes)})
+}
+
+// from is the number of the first edit at a byte of the reading or later.
+func (e *edits) from(at int) int {
+	return sort.Search(len(e.all), func(i int) bool { return int(e.all[i].at) >= at })
 }
 
 // outward moves a place in the reading to the text before it.
@@ -82,15 +94,28 @@ func (e *edits) outward(p int, atEdit bool) int {
 	if atEdit {
 		n++
 	}
-	if i := sort.SearchInts(e.at, n); i > 0 {
-		return p + e.gone[i-1]
+	if i := e.from(n); i > 0 {
+		return p + int(e.all[i-1].gone)
 	}
 	return p
 }
 
-// reading is a text as it reads with something undone.
+// inward moves a place in the text before to the reading.
+func (e *edits) inward(p int) int {
+	i := sort.Search(len(e.all), func(i int) bool { return int(e.all[i].at+e.all[i].gone) > p })
+	if i > 0 {
+		p -= int(e.all[i-1].gone)
+	}
+	if i < len(e.all) {
+		p = min(p, int(e.all[i].at))
+	}
+	return p
+}
+
+// reading is a part of a text as it reads with something undone.
 type reading struct {
 	text string
+	from int      // where the part begins
 	done []edits  // what was undone, the outermost first
 	runs []window // where the lines of text stand encoded in the reading before; nil: nothing was decoded
 	ends []int    // of these lines
@@ -104,7 +129,7 @@ func readings(t string, w *wanted) iter.Seq[reading] {
 			return
 		}
 		for _, l := range layers {
-			if inner, e := l.undo(r.text); len(e.at) > 0 {
+			if inner, e := l.undo(r.text); len(e.all) > 0 {
 				r = reading{text: inner, done: append(slices.Clip(r.done), e)}
 				if !yield(r) {
 					return
@@ -117,15 +142,17 @@ func readings(t string, w *wanted) iter.Seq[reading] {
 	}
 }
 
-// parts are the lines that read otherwise than in the reading before, with as much around them as a detector looks
-// at: the rest was looked at there.
-func (r reading) parts() []window {
+// news are the lines of a part that read otherwise than in the reading before, with as much around them as a detector looks at: the rest was
+// looked at there.
+func (r reading) news(part window) []window {
 	const around = 4 * maxReach
 	if len(r.done) == 0 || r.runs != nil {
-		return []window{{0, len(r.text)}}
+		return []window{part}
 	}
 	var out []window
-	for _, at := range r.done[len(r.done)-1].at {
+	last := r.done[len(r.done)-1]
+	for _, e := range last.all[last.from(part.lo):last.from(part.hi+1)] {
+		at := int(e.at)
 		if n := len(out); n > 0 && at < out[n-1].hi-around {
 			continue
 		}
@@ -133,6 +160,22 @@ func (r reading) parts() []window {
 		out = append(out, window{runeStart(r.text, w.lo), runeStart(r.text, w.hi)})
 	}
 	return merge(out)
+}
+
+// inward is where a part of the text stands in the reading; of what was decoded, the lines whose runs touch it.
+func (r reading) inward(part window) window {
+	part = window{part.lo - r.from, part.hi - r.from}
+	for _, e := range r.done {
+		part = window{e.inward(part.lo), e.inward(part.hi)}
+	}
+	if r.runs == nil {
+		return window{runeStart(r.text, part.lo), runeStart(r.text, part.hi)}
+	}
+	ends := append([]int{0}, r.ends...)
+	return window{
+		ends[sort.Search(len(r.runs), func(i int) bool { return r.runs[i].hi > part.lo })],
+		ends[sort.Search(len(r.runs), func(i int) bool { return r.runs[i].lo >= part.hi })],
+	}
 }
 
 // outward moves a span to where it stands in the text itself. It names its value as it reads here.
@@ -145,6 +188,7 @@ func (r reading) outward(p span) span {
 	for _, e := range slices.Backward(r.done) {
 		p.lo, p.hi = e.outward(p.lo, e.between), e.outward(p.hi, false) // an edit at the very start stood before the span
 	}
+	p.lo, p.hi = p.lo+r.from, p.hi+r.from
 	return p
 }
 
@@ -158,9 +202,9 @@ func unescaped(t string, _, i int) (string, int) {
 	if len(t) < 2 {
 		return "", 0
 	}
-	switch n := strings.IndexByte("nrte\"'\\/`=#_*!:&$@", t[1]); {
-	case n >= 0:
-		return "\n\r\t\x1b\"'\\/`=#_*!:&$@"[n : n+1], 2
+	switch plain := escapes[t[1]]; {
+	case plain != "":
+		return plain, 2
 	case t[1] == 'x':
 		return coded(t, 2)
 	case t[1] == 'u':
@@ -168,6 +212,15 @@ func unescaped(t string, _, i int) (string, int) {
 	}
 	return "", 0
 }
+
+// escapes are what a byte behind a backslash stands for.
+var escapes = func() (out [256]string) { //nolint:gochecknoglobals // read-only
+	const signs, plain = "nrte\"'\\/`=#_*!:&$@", "\n\r\t\x1b\"'\\/`=#_*!:&$@"
+	for i := range len(signs) {
+		out[signs[i]] = plain[i : i+1]
+	}
+	return out
+}()
 
 var entity = lazy.Expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
 

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -48,6 +49,7 @@ func (m Mark) ID(checkpoint string) string {
 // report adds the marks of a text that is done.
 func (t *text) report(rep *Report) {
 	private := 0
+	rep.Marks = slices.Grow(rep.Marks, len(t.marks))
 	for _, m := range t.marks {
 		rep.Marks = append(rep.Marks, t.place.of(m, *t.at))
 		if m.rule == "private" {

@@ -63,19 +63,21 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 // scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants a quote or a word's
 // beginning before a secret does not see it behind \" or \n, as in tool input or output that was quoted into a turn.
 func (s *ruleset) scanReadings(ctx context.Context, t string) ([]span, error) {
-	var out []span
-	for f := range readings(t, readable) {
-		low := lower(f.text)
-		found, err := inParts(ctx, f.text, f.parts(), func(part window) []span { return s.scan(f.text, low, part) })
-		if err != nil {
-			return nil, err
+	found, err := inParts(ctx, t, readable, func(r reading, part window) (out []span) {
+		low := lower(r.text)
+		for _, w := range r.news(part) {
+			out = append(out, s.scan(r.text, low, w)...)
 		}
-		for _, p := range found {
-			out = append(out, f.outward(p))
+		for i := range out {
+			out[i] = r.outward(out[i])
 		}
+		return out
+	})
+	if err != nil {
+		return nil, err
 	}
-	found, err := s.recognised(ctx, t)
-	return slices.DeleteFunc(append(out, found...), func(p span) bool {
+	known, err := s.recognised(ctx, t)
+	return slices.DeleteFunc(append(found, known...), func(p span) bool {
 		return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(t[p.lo:p.hi]) })
 	}), err
 }
@@ -85,28 +87,19 @@ func (s *ruleset) recognised(ctx context.Context, t string) (out []span, err err
 	if len(s.known.words) == 0 && s.memory == nil {
 		return nil, nil
 	}
-	for r := range readings(t, s.values) {
-		found, err := inParts(ctx, r.text, []window{{0, len(r.text)}}, func(part window) (found []span) {
-			s.known.each(r.text, part, func(w, at int) {
-				if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
-					found = append(found, span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"})
-				}
-			})
-			return found
+	return inParts(ctx, t, s.values, func(r reading, part window) (out []span) {
+		s.known.each(r.text, part, func(w, at int) {
+			if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
+				out = append(out, r.outward(span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"}))
+			}
 		})
-		if err != nil {
-			return nil, err
-		}
 		if s.memory != nil {
 			for _, p := range s.memory.Find(r.text) {
-				found = append(found, span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"})
+				out = append(out, r.outward(span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"}))
 			}
 		}
-		for _, p := range found {
-			out = append(out, r.outward(p))
-		}
-	}
-	return out, nil
+		return out
+	})
 }
 
 // insideNumber reports whether a number of digits alone is part of a longer one.
@@ -182,12 +175,18 @@ func lower(t string) string {
 	return string(b)
 }
 
-func lowerByte(c byte) byte {
-	if isUpper(c) {
-		return c + 'a' - 'A'
+func lowerByte(c byte) byte { return lowerBytes[c] }
+
+// lowerBytes is a table, as no processor foresees which letters of a token are capitals.
+var lowerBytes = func() (out [256]byte) { //nolint:gochecknoglobals // read-only
+	for c := range out {
+		out[c] = byte(c)
+		if isUpper(byte(c)) {
+			out[c] += 'a' - 'A'
+		}
 	}
-	return c
-}
+	return out
+}()
 
 // merge joins windows that touch.
 func merge(in []window) []window {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -66,15 +67,20 @@ func (f *findings) weigh(ctx context.Context) error {
 	if err := f.dropPublished(ctx); err != nil {
 		return err
 	}
-	var found []Value
-	var everywhere []string
-	for _, v := range slices.Sorted(maps.Keys(f.values)) {
-		rule, ordinary := f.values[v], Ordinary(v)
-		if !ordinary {
+	values := slices.Sorted(maps.Keys(f.values))
+	ordinary := make([]bool, len(values))
+	err := share(ctx, min(runtime.GOMAXPROCS(0), 1+len(values)/1000), len(values), func(i int) error { ordinary[i] = Ordinary(values[i]); return nil })
+	if err != nil {
+		return err
+	}
+	found, everywhere := make([]Value, 0, len(values)), make([]string, 0, len(values))
+	for i, v := range values {
+		rule := f.values[v]
+		if !ordinary[i] {
 			everywhere, f.ruleOf = append(everywhere, v), append(f.ruleOf, rule)
 		}
 		if rule != KnownValue {
-			found = append(found, Value{v, rule, ordinary})
+			found = append(found, Value{v, rule, ordinary[i]})
 		}
 	}
 	f.everywhere, f.bytes = newSearcher(everywhere, minValue), bytesOf(everywhere)
@@ -134,32 +140,26 @@ func (f *findings) elsewhere(ctx context.Context, t *text, found []span) (out []
 	if len(f.everywhere.words) == 0 {
 		return nil, nil
 	}
-	for r := range readings(*t.at, f.bytes) {
-		all, err := inParts(ctx, r.text, []window{{0, len(r.text)}}, func(part window) (more []span) {
-			next := 0 // of found
-			f.everywhere.each(r.text, part, func(w, at int) {
-				p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
-				for next > 0 && found[next-1].hi > p.lo {
-					next--
-				}
-				for next < len(found) && found[next].hi < p.hi {
-					next++
-				}
-				if next == len(found) || p.lo < found[next].lo || found[next].rule != p.rule {
-					more = append(more, p)
-				}
-			})
-			return more
+	out, err = inParts(ctx, *t.at, f.bytes, func(r reading, part window) (more []span) {
+		next := 0 // of found
+		f.everywhere.each(r.text, part, func(w, at int) {
+			p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
+			for next > 0 && found[next-1].hi > p.lo {
+				next--
+			}
+			for next < len(found) && found[next].hi < p.hi {
+				next++
+			}
+			if next == len(found) || p.lo < found[next].lo || found[next].rule != p.rule {
+				more = append(more, p)
+			}
 		})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, all...)
-	}
-	if t.title {
+		return more
+	})
+	if err == nil && t.title {
 		out = append(out, tail(*t.at, f.everywhere.words, f.ruleOf)...)
 	}
-	return out, nil
+	return out, err
 }
 
 // tail finds the beginning of a value at the end of a title.
