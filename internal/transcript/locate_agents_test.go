@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -205,6 +206,29 @@ func TestResumed(t *testing.T) {
 			harness.Equal(t, "edits a file here, long ago", 1, looks(day(60)))
 			harness.Equal(t, "and later", 1, looks(day(80)))
 		})
+	}
+}
+
+// TestBesideThroughLinks: a session that goes to the folder of the clones through a link is found, however it names the file that it edits here.
+func TestBesideThroughLinks(t *testing.T) {
+	c := newCountry(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(c.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, cwd := range []string{link, filepath.Join(link, "theirs")} {
+		for _, file := range []string{c.ours + "/a.go", link + "/ours/a.go", filepath.Join(strings.Repeat("../", strings.Count(cwd, "/theirs")), "ours/a.go")} {
+			r := &rollouts{t: t, home: t.TempDir()}
+			record := fmt.Sprintf(`{"cwd":%q,"payload":{"cwd":%[1]q,"name":"apply_patch","input":"*** Update File: %s"},"message":{"content":[{"name":"Edit"}]}}`+"\n", cwd, file)
+			r.write(filepath.Join(r.home, ".codex/sessions/2026/01/01/rollout-2026-11-20T09-00-00-019ed836-b1da-78f1-8a0c-e598363d10f4.jsonl"), []byte(record))
+			r.write(filepath.Join(r.home, ".claude/projects/theirs", sid+".jsonl"), []byte(record))
+			for _, agent := range []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}} {
+				found, err := agent.Locate(t.Context(), transcript.Env{Home: r.home, Roots: []string{c.ours}})
+				if err != nil || len(found.Files) != 1 {
+					t.Errorf("%s in %s, %s: %v, %v", agent.Name(), cwd, file, found.Files, err)
+				}
+			}
+		}
 	}
 }
 

@@ -91,10 +91,14 @@ func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, e
 			return done, err
 		}
 		for dir := range textsOf(ln.text, `"cwd":`) {
-			if !bytes.Equal(dir, last) && l.places.whereIs(stringOf(dir)) == inside {
+			if bytes.Equal(dir, last) {
+				continue
+			}
+			cwd := stringOf(dir)
+			if l.places.whereIs(cwd) == inside {
 				return visited, nil
 			}
-			last = append(last[:0], dir...)
+			last, names = append(last[:0], dir...), l.rootNames(cwd)
 		}
 		if containsAny(ln.text, names) && containsAny(ln.text, l.editing) {
 			return visited, nil
@@ -117,12 +121,12 @@ func (l *finder) open(ctx context.Context, f File, from int64) (io.ReadCloser, e
 	return file, err
 }
 
-// rootNames is how a session that was begun in a folder may name the worktrees.
+// rootNames is how a session that works in a folder, to which links may lead, may name the worktrees.
 func (l *finder) rootNames(cwd string) (names []string) {
 	for _, root := range l.places.roots {
 		names = append(names, root.spelling)
 		if rel, err := filepath.Rel(l.places.resolve(cwd), root.real); err == nil {
-			names = append(names, rel)
+			names = append(names, rel, filepath.Join(cwd, rel))
 		}
 	}
 	slices.Sort(names)
