@@ -1,24 +1,32 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // homes turns the paths of home folders into "~": one's own, wherever it is, and what lies where systems put those of others. A name in a
 // path says who somebody is; what lies below says what was done.
 type homes struct {
-	path, name string // the user's, as it is and as agents make a folder's name of it; "": not known
+	paths, names []string // the user's, as they are and as agents make a folder's name of one; none: not known
+	words        []string // that are looked for: these, and what is before the names of others
 }
 
-func newHomes(own string) homes {
-	own = strings.TrimRight(own, `/\`)
-	if len(own) < 3 || !strings.ContainsAny(own, `/\`) {
-		return homes{}
-	}
-	return homes{path: own, name: strings.Map(func(r rune) rune {
-		if r < 0x80 && alnumeric(byte(r)) {
-			return r
+func newHomes(own []string) (h homes) {
+	for _, path := range own {
+		if path = strings.TrimRight(path, `/\`); len(path) < 3 || !strings.ContainsAny(path, `/\`) {
+			continue
 		}
-		return '-'
-	}, own)}
+		h.paths = append(h.paths, path)
+		h.names = append(h.names, strings.Map(func(r rune) rune {
+			if r < 0x80 && alnumeric(byte(r)) {
+				return r
+			}
+			return '-'
+		}, path))
+	}
+	h.words = slices.Concat(h.paths, h.names, []string{"Users", "/home/", "/Users/"})
+	return h
 }
 
 // replace puts "~" for each home. Regular expressions for it took a tenth to a fifth of redaction's time.
@@ -26,10 +34,10 @@ func (h homes) replace(s string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s
 	}
-	for _, word := range []string{h.path, h.name, "Users", "/home/", "/Users/"} {
+	for _, word := range h.words {
 		var out strings.Builder
 		done := 0
-		for at := 0; word != ""; {
+		for at := 0; ; {
 			n := strings.Index(s[at:], word)
 			if n < 0 {
 				break
@@ -54,16 +62,16 @@ func (h homes) replace(s string) string {
 func (h homes) around(s, word string, lo, hi int) (from, to int) {
 	const separators = `\/`
 	before := s[:lo]
-	switch word {
-	case h.path:
+	switch {
+	case slices.Contains(h.paths, word):
 		if beginsPath(before) && endsAt(s, hi, endsPath) {
 			return lo, hi
 		}
-	case h.name:
+	case slices.Contains(h.names, word):
 		if strings.HasSuffix(before, "/") && endsAt(s, hi, "-/\"' \t\n\f\r") {
 			return lo, hi
 		}
-	case "Users": // of Windows
+	case word == "Users": // of Windows
 		drive := len(strings.TrimRight(before, separators)) - len("C:")
 		name := skip(s, hi, separators)
 		if drive >= 0 && lo-drive >= 3 && lo-drive <= 6 && isLetter(s[drive]) && s[drive+1] == ':' && name > hi && name-hi <= 4 {

@@ -43,7 +43,7 @@ type Settings struct {
 	Known   func() []string  // values known to be secret; asked once, at the first text. nil: none
 	Allow   []*regexp.Regexp // a finding that one of these matches is none
 	Exclude []string         // globs of paths of which nothing is stored; see docs/redaction.md
-	Home    string           // the user's home folder, which becomes "~"
+	Homes   []string         // the user's home folder by each of its paths, which become "~"
 	// Remembered holds the values that were found earlier in this clone. nil: none.
 	Remembered Remembered
 	// Published reports which candidates the repository itself publishes: as a whole word in a committed file of HEAD, or as the name of
@@ -85,7 +85,7 @@ func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
 func With(s Settings) *Redactor {
-	return &Redactor{rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
+	return &Redactor{rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Homes), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
 }
 
 // maxRounds is how often an entry is scanned before its unsettled texts are given up.

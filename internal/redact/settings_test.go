@@ -91,10 +91,11 @@ func TestAllow(t *testing.T) {
 }
 
 func TestHomes(t *testing.T) {
-	r := redact.With(redact.Settings{Home: "/srv/people/ann"})
+	r := redact.With(redact.Settings{Homes: []string{"/srv/people/ann", "/net/disk 2/ann"}})
 	tests := []struct{ in, want string }{
 		{"cd /srv/people/ann/work && ls", "cd ~/work && ls"},
 		{"/srv/people/ann", "~"},
+		{"cat '/net/disk 2/ann/a.go' -net-disk-2-ann", "cat '~/a.go' -net-disk-2-ann"},
 		{"/srv/people/anna/x", "/srv/people/anna/x"},
 		{"/backup/srv/people/ann/x", "/backup/srv/people/ann/x"},
 		{"~/.claude/projects/-srv-people-ann-work/a.jsonl", "~/.claude/projects/~-work/a.jsonl"},

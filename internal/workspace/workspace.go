@@ -386,9 +386,18 @@ const (
 // repository publishes. It reads nothing before the first text.
 func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
 	return redact.With(redact.Settings{
-		Known: func() []string { return w.KnownSecrets(c) }, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
+		Known: func() []string { return w.KnownSecrets(c) }, Allow: c.Allow, Exclude: c.Exclude, Homes: w.homes(),
 		Remembered: w.Remembered(purpose), Published: w.Published(purpose).Published,
 	})
+}
+
+// homes are the paths of the home folder: as the environment has it, and where links lead.
+func (w *Workspace) homes() []string {
+	real, err := filepath.EvalSymlinks(w.Home)
+	if err != nil || real == w.Home {
+		return []string{w.Home}
+	}
+	return []string{w.Home, real}
 }
 
 // KnownSecrets are the values that package secrets finds on this machine.
