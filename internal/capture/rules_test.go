@@ -32,7 +32,7 @@ func TestOtherRulesStoreNothingAgain(t *testing.T) {
 		"a value became known": {Known: func() []string { return []string{"zebra-quartz-77"} }},
 		"a path is excluded":   {Exclude: []string{"private/**"}},
 		"a finding is allowed": {Allow: []*regexp.Regexp{regexp.MustCompile("^ghp_")}},
-		"another home":         {Home: "/srv/zebra"},
+		"another home":         {Homes: []string{"/srv/zebra"}},
 	}
 	for name, other := range others {
 		for _, order := range []struct {
