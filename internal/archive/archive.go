@@ -46,8 +46,8 @@ type kept map[transcript.Agent][]transcript.Copy
 
 func (k kept) add(a transcript.Agent, c transcript.Copy) { k[a] = append(k[a], c) }
 
-// fill gives a source what was kept for a repository: transcripts before what was made of some.
-func (k kept) fill(s *Source, repo *git.Repo) {
+// fillSource gives a source what was kept for a repository: transcripts before what was made of some.
+func (k kept) fillSource(s *Source, repo *git.Repo) {
 	held := headPaths(repo)
 	has := func(path string) bool { return held[path] }
 	for a, copies := range k {
@@ -55,10 +55,10 @@ func (k kept) fill(s *Source, repo *git.Repo) {
 		s.Agents = append(s.Agents, transcript.Kept{Agent: a, Copies: copies, Has: has})
 		s.Transcripts += len(copies)
 	}
-	slices.SortFunc(s.Agents, func(a, b transcript.Agent) int { return cmp.Compare(rank(a)+a.Name(), rank(b)+b.Name()) })
+	slices.SortFunc(s.Agents, func(a, b transcript.Agent) int { return cmp.Compare(sortKey(a)+a.Name(), sortKey(b)+b.Name()) })
 }
 
-func rank(a transcript.Agent) string {
+func sortKey(a transcript.Agent) string {
 	if k, ok := a.(transcript.Kept); ok && k.Copies[0].Rendered {
 		return "1"
 	}
@@ -103,7 +103,7 @@ func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) So
 	for _, path := range paths {
 		s.failed(path, k.file(ctx, path, agent, roots))
 	}
-	k.fill(&s, repo)
+	k.fillSource(&s, repo)
 	return s
 }
 
@@ -124,9 +124,9 @@ func (k kept) file(ctx context.Context, path, agent string, roots []string) erro
 		return err
 	}
 	if transcript.IsDatabase(raw) {
-		files, err := transcript.Database(ctx, path, roots)
+		files, err := transcript.DatabaseSessions(ctx, path, roots)
 		for _, f := range files {
-			k.add(transcript.OfDatabase(path), transcript.Copy{File: f})
+			k.add(transcript.AgentOfDatabase(path), transcript.Copy{File: f})
 		}
 		return err
 	}
@@ -155,7 +155,7 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, errors.New("not a file")
 	}
-	in, err := transcript.OpenCopy(path)
+	in, err := transcript.OpenUncompressed(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,7 +182,7 @@ func SpecStory(repo *git.Repo, roots []string) Source {
 			}
 		}
 	}
-	k.fill(&s, repo)
+	k.fillSource(&s, repo)
 	return s
 }
 

@@ -92,14 +92,14 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		if err := ctx.Err(); err != nil {
 			return Source{}, fmt.Errorf("archive: %w", err)
 		}
-		if other := e.other(name, mine); other != "" && !everyone {
+		if other := e.otherAuthor(name, mine); other != "" && !everyone {
 			e.Others[other]++
 		} else {
-			e.take(name, k)
+			e.takeTranscripts(name, k)
 		}
 	}
-	e.Stated = e.stated
-	k.fill(&e.Source, repo)
+	e.Stated = e.sessionsInMessage
+	k.fillSource(&e.Source, repo)
 	return e.Source, nil
 }
 
@@ -129,7 +129,7 @@ func (e *entire) list(ctx context.Context) error {
 			}
 			if len(tips) < maxRefs && !slices.Contains(tips, refs[ref]) {
 				tips = append(tips, refs[ref])
-				if err := e.tip(ref, refs[ref], id); err != nil {
+				if err := e.listCheckpoints(ref, refs[ref], id); err != nil {
 					e.Failed = append(e.Failed, fmt.Errorf("import %s: %w", ref, err))
 				}
 			}
@@ -146,8 +146,8 @@ func (e *entire) list(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// tip lists the checkpoints of a ref, which is one's own where it has an ID.
-func (e *entire) tip(ref string, tip git.OID, id string) error {
+// listCheckpoints lists the checkpoints of a ref, which is one's own where it has an ID.
+func (e *entire) listCheckpoints(ref string, tip git.OID, id string) error {
 	c, err := e.repo.Commit(tip)
 	if err != nil {
 		return err
@@ -260,8 +260,8 @@ func (e *entire) transcript(f *folder) ([]byte, error) {
 	return bytes.Join(all, []byte("\n")), nil
 }
 
-// other is whose a session is, where that is not the user: one of those who committed its checkpoints.
-func (e *entire) other(name string, mine map[string]bool) string {
+// otherAuthor is whose a session is, where that is not the user: one of those who committed its checkpoints.
+func (e *entire) otherAuthor(name string, mine map[string]bool) string {
 	other := ""
 	for _, cp := range e.checkpoints {
 		for _, f := range cp.folders {
@@ -277,8 +277,8 @@ func (e *entire) other(name string, mine map[string]bool) string {
 	return other
 }
 
-// take takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
-func (e *entire) take(name string, k kept) {
+// takeTranscripts takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
+func (e *entire) takeTranscripts(name string, k kept) {
 	all := e.sessions[name]
 	slices.SortStableFunc(all, func(a, b *folder) int { return a.Created.Compare(b.Created) })
 	longest := int64(-1)
@@ -307,8 +307,8 @@ func (e *entire) take(name string, k kept) {
 	}
 }
 
-// stated are the sessions of the checkpoints that a commit's message names.
-func (e *entire) stated(c git.Commit) (out []session.NativeRef, said bool) {
+// sessionsInMessage are the sessions of the checkpoints that a commit's message names.
+func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef, said bool) {
 	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
 		cp := e.checkpoints[m[1]]
 		if cp == nil {
@@ -344,6 +344,6 @@ func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) (made []s
 		if !strings.Contains(c.Message, "Entire-Checkpoint:") {
 			return nil, false
 		}
-		return read().stated(c)
+		return read().sessionsInMessage(c)
 	}
 }

@@ -61,7 +61,7 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
 		return out, &UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
-	if ref := session.RefIn(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
+	if ref := session.OnlyRef(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
 		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {
 			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}
@@ -79,21 +79,21 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	}
 	err := m.answer(ctx, q, &out)
 	if turn := q.Request.Turn; turn != nil && len(out.Results) == 1 && out.Results[0].Turn == nil {
-		out.Failed = append(out.Failed, noTurn(out.Results[0], *turn))
+		out.Failed = append(out.Failed, noTurnError(out.Results[0], *turn))
 	}
 	out.AsOf, out.Notice = m.AsOf, m.Notice
 	if err == nil && q.Around > 0 {
-		err = out.read(ctx, m.DB, m.w.Repo, q)
+		err = out.readTexts(ctx, m.DB, m.w.Repo, q)
 	}
 	return out, err
 }
 
-// noTurn is why a link to a turn shows none.
-func noTurn(h result.Hit, turn int) error {
+// noTurnError is why a link to a turn shows none.
+func noTurnError(h result.Hit, turn int) error {
 	if h.Turns == nil {
 		return &UsageError{Err: fmt.Errorf("%s: a %s has no turn %d", h.ID, h.Kind, turn)}
 	}
-	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID, session.Count(*h.Turns, "turn"), *h.Turns-1)}
+	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID, session.CountNoun(*h.Turns, "turn"), *h.Turns-1)}
 }
 
 // answer fills in what is found.
@@ -104,23 +104,23 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 		}
 	}
 	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
-		q.Request.Embed = Once(m.w.Question)
+		q.Request.Embed = EmbedOnce(m.w.QuestionVector)
 	}
-	q.Files = belowRoot(m.w, q.Files)
+	q.Files = relativeToRoot(m.w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With
 	}
 	if q.Names != nil {
-		return m.named(ctx, q, out)
+		return m.findNamed(ctx, q, out)
 	}
 	out.Recall, err = m.recallWithRecords(ctx, q.Request)
 	return err
 }
 
-// named fills in what was asked for by name, in the order of the names; records come first. A query chooses the passages.
-func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) {
+// findNamed fills in what was asked for by name, in the order of the names; records come first. A query chooses the passages.
+func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err error) {
 	numbers, words := records.ParseIDs(q.Names)
-	q.IDs, out.Failed = name.Items(out.Names, words)
+	q.IDs, out.Failed = name.CompleteIDs(out.Names, words)
 	if out.Recall, err = recall.Recall(ctx, m.DB, m.w.Repo, q.Request); err != nil {
 		return err
 	}
@@ -156,8 +156,8 @@ func (m *Moment) named(ctx context.Context, q Question, out *Found) (err error) 
 	return nil
 }
 
-// Once asks for the vector of a question once: for sessions and for records, and for several repositories.
-func Once(embed func(context.Context, string, string) []float32) func(context.Context, string, string) []float32 {
+// EmbedOnce asks for the vector of a question once: for sessions and for records, and for several repositories.
+func EmbedOnce(embed func(context.Context, string, string) []float32) func(context.Context, string, string) []float32 {
 	var mu sync.Mutex
 	known := map[[2]string][]float32{}
 	return func(ctx context.Context, model, text string) []float32 {
@@ -198,7 +198,7 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 			out.Failed = append(out.Failed, err)
 		}
 	}
-	hits, err := v.Named(ctx, m.w.Repo, shown)
+	hits, err := v.FindByID(ctx, m.w.Repo, shown)
 	if err != nil {
 		return err
 	}
@@ -206,9 +206,9 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 	return nil
 }
 
-// belowRoot makes paths of this worktree relative to its root: absolute ones, and those that say where they begin ("./x", "../x"). Others
+// relativeToRoot makes paths of this worktree relative to its root: absolute ones, and those that say where they begin ("./x", "../x"). Others
 // may be the end of a path.
-func belowRoot(w *workspace.Workspace, paths []string) []string {
+func relativeToRoot(w *workspace.Workspace, paths []string) []string {
 	root := w.Repo.Layout().WorkTree
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -217,7 +217,7 @@ func belowRoot(w *workspace.Workspace, paths []string) []string {
 		}
 		p = filepath.ToSlash(p)
 		if first, _, _ := strings.Cut(p, "/"); first == "." || first == ".." {
-			if inside, ok := w.Repo.Inside(path.Join(p, "x")); ok { // the root itself is nothing inside
+			if inside, ok := w.Repo.PathInside(path.Join(p, "x")); ok { // the root itself is nothing inside
 				p = path.Dir(inside)
 			}
 		}
@@ -226,8 +226,8 @@ func belowRoot(w *workspace.Workspace, paths []string) []string {
 	return out
 }
 
-// read reads the texts of what was found.
-func (f *Found) read(ctx context.Context, index *db.DB, repo *git.Repo, q Question) error {
+// readTexts reads the texts of what was found.
+func (f *Found) readTexts(ctx context.Context, index *db.DB, repo *git.Repo, q Question) error {
 	for _, h := range f.Results {
 		if h.Kind == recall.KindRecord { // its text is its snippet
 			f.Texts = append(f.Texts, Text{})

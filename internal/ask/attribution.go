@@ -37,7 +37,7 @@ func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]r
 		return out, err
 	}
 	out.At = result.Time(commit.Committer.When)
-	files, err := why.Brought(ctx, m.DB, m.w.Repo, id, m.Hidden)
+	files, err := why.BroughtLines(ctx, m.DB, m.w.Repo, id, m.Hidden)
 	if err != nil {
 		return out, err
 	}

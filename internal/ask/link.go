@@ -20,7 +20,7 @@ import (
 // or a code commit, which stands for the last checkpoint of it. urls are those of a remote.
 func (m *Moment) Link(ctx context.Context, word string, urls func(remote string) []string) (result.Link, error) {
 	out := result.Link{Schema: result.Schema}
-	ref, err := name.Parse(word)
+	ref, err := name.ParseID(word)
 	if err != nil {
 		return out, err
 	}
@@ -47,7 +47,7 @@ func (m *Moment) Link(ctx context.Context, word string, urls func(remote string)
 		out.Turn = &ref.Turn
 	}
 	out.Link = session.Ref{ID: out.ID, Turn: ref.Turn}.String()
-	out.URL, err = m.address(ties, urls)
+	out.URL, err = m.pageAddress(ties, urls)
 	return out, err
 }
 
@@ -55,12 +55,12 @@ func (m *Moment) Link(ctx context.Context, word string, urls func(remote string)
 func (m *Moment) tiesOf(ctx context.Context, id string, turn int) ([]attribution.Tie, error) {
 	s, err := m.DB.Session(ctx, id)
 	if n := s.NextTurn - s.FirstTurn; err == nil && turn >= n {
-		err = &UsageError{Err: fmt.Errorf("turn %d: the session has %s, 0 to %d", turn, session.Count(n, "turn"), n-1)}
+		err = &UsageError{Err: fmt.Errorf("turn %d: the session has %s, 0 to %d", turn, session.CountNoun(n, "turn"), n-1)}
 	}
 	if err != nil {
 		return nil, err
 	}
-	ties, err := m.Commits(ctx, []string{id})
+	ties, err := m.TiesOfSessions(ctx, []string{id})
 	return ties[id], err
 }
 
@@ -69,15 +69,15 @@ func (m *Moment) checkpoint(ctx context.Context, oid string) string {
 	if code, err := m.CommitOf(ctx, []string{oid}); err == nil && code != "" {
 		return oid
 	}
-	behind, err := m.Behind(ctx, []string{oid})
+	behind, err := m.TiesOfCommits(ctx, []string{oid})
 	if ties := behind[oid]; err == nil && len(ties) > 0 {
 		return slices.MaxFunc(ties, func(a, b attribution.Tie) int { return cmp.Compare(a.TS.UnixNano(), b.TS.UnixNano()) }).Checkpoint
 	}
 	return ""
 }
 
-// address is the page of the first of these checkpoints that a remote on a known host has; "" for none.
-func (m *Moment) address(ties []attribution.Tie, urls func(remote string) []string) (string, error) {
+// pageAddress is the page of the first of these checkpoints that a remote on a known host has; "" for none.
+func (m *Moment) pageAddress(ties []attribution.Tie, urls func(remote string) []string) (string, error) {
 	refs, err := m.w.Repo.Refs("refs/remotes/*")
 	if err != nil {
 		return "", err

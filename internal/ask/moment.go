@@ -22,15 +22,15 @@ import (
 
 // Why says which sessions stand behind lines: see why.Lines.
 func (m *Moment) Why(ctx context.Context, req WhyRequest) (result.Recall, error) {
-	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.leftOut(), m.w.Now()
+	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.hiddenIDs(), m.w.Now()
 	out, err := why.Lines(ctx, m.DB, m.w.Repo, req)
 	out.AsOf = m.AsOf
 	return out, err
 }
 
-// Exchange is what was asked where a result stands, and what was answered in the end: see recall.Said.
+// Exchange is what was asked where a result stands, and what was answered in the end: see recall.ReadExchange.
 func (m *Moment) Exchange(ctx context.Context, h result.Hit) (asked, answered string, err error) {
-	return recall.Said(ctx, m.DB, h)
+	return recall.ReadExchange(ctx, m.DB, h)
 }
 
 // Operands tells a revision or range from paths below the current folder: see recall.Operands.
@@ -74,7 +74,7 @@ func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *
 
 // Story tells what stands behind a commit, a range, a session or lines: see story.Read.
 func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
-	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.leftOut()})
+	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.hiddenIDs()})
 	out.AsOf = m.AsOf
 	return out, m.explainLeftOut(err)
 }
@@ -103,7 +103,7 @@ func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error
 	return s, nil
 }
 
-// Handoff is a page for the agent that goes on with a session: see story.Handoff. Budget 0 is HandoffBudget.
+// Handoff is a page for the agent that goes on with a session: see story.HandoffPage. Budget 0 is HandoffBudget.
 func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, error) {
 	s, err := m.Session(ctx, id)
 	if err != nil {
@@ -113,12 +113,12 @@ func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, er
 	if err != nil {
 		return "", err
 	}
-	return story.Handoff(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), nil
+	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), nil
 }
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.
 func (m *Moment) Each(ctx context.Context, authors []string, give func(*result.StorySession, *result.Memory) error) error {
-	return story.Each(ctx, m.DB, m.w.Repo, authors, m.leftOut(), give)
+	return story.Each(ctx, m.DB, m.w.Repo, authors, m.hiddenIDs(), give)
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
@@ -189,7 +189,7 @@ func (m *Moment) find(ctx context.Context, word string) (name.Thing, error) {
 	if err != nil {
 		return name.Thing{}, err
 	}
-	purged = append(purged, m.leftOut()...)
+	purged = append(purged, m.hiddenIDs()...)
 	what, err := name.Resolver{Index: m.DB, Repo: m.w.Repo, Names: names, Purged: purged}.Find(ctx, word)
 	if err == nil && slices.Contains(purged, what.ID) {
 		err = m.explainLeftOut(&PurgedError{ID: what.ID})

@@ -41,7 +41,7 @@ type Opening struct {
 // Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the only step of a question that
 // writes: caches and records, and the copies of ledgers that a fetch brought.
 func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, error) {
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, errors.Join(err, out.closeRecords())
 	}
-	w.WorkOnFetched()
+	w.StartBackgroundWorkIfFetched()
 	if o.Agent {
 		err = out.hideUnverified(ctx)
 	}
@@ -87,8 +87,8 @@ func (m *Moment) hideUnverified(ctx context.Context) error {
 	return err
 }
 
-// leftOut is what no answer tells of besides what is purged in its tables, in order.
-func (m *Moment) leftOut() []string {
+// hiddenIDs is what no answer tells of besides what is purged in its tables, in order.
+func (m *Moment) hiddenIDs() []string {
 	return slices.Sorted(slices.Values(slices.Concat(m.Hidden, m.unverified)))
 }
 
@@ -103,11 +103,11 @@ func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.DB.Besides(ctx, ids)
+	return m.DB.AllExcept(ctx, ids)
 }
 
 func verifiedToday(ctx context.Context, w *workspace.Workspace) ([]string, error) {
-	today, err := w.Reader()
+	today, err := w.ReadMaterializer()
 	if err != nil {
 		return nil, err
 	}
@@ -152,24 +152,24 @@ func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
+	if _, err := curate.RecordAgentOutputs(ctx, w, curate.AtRecall); err != nil {
 		warn(err)
 	}
 	return store.OpenIndexed(ctx, warn)
 }
 
-// glanceTime is how long Glance waits for the index to be brought up; then it takes the one that is there.
+// glanceTime is how long OpenExisting waits for the index to be brought up; then it takes the one that is there.
 const glanceTime = 80 * time.Millisecond
 
-// Glance opens today's index for one answer of a process that must end soon. Where there is none, it makes none: that may take minutes.
-func Glance(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
+// OpenExisting opens today's index for one answer of a process that must end soon. Where there is none, it makes none: that may take minutes.
+func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
 	m := w.Materializer(func(error) {})
-	old, err := m.Peek(ctx)
+	old, err := m.OpenExisting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	at := &Moment{Past: Past{Tables: m}, Reader: old, w: w}
-	if !m.Current(old) {
+	if !m.IsCurrent(old) {
 		soon, cancel := context.WithTimeout(ctx, glanceTime)
 		defer cancel()
 		if now, err := m.Open(soon); err == nil {
@@ -184,7 +184,7 @@ func Glance(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
 // Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells
 // whether they are today's. Making is called before tables are made, which takes long.
 func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress func(done, total int), making func()) (today bool, err error) {
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return false, err
 	}
@@ -221,7 +221,7 @@ func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress fu
 	if err := index.Close(); err != nil {
 		return true, err
 	}
-	return true, curate.OverhearAll(ctx, w)
+	return true, curate.RecordAllAgentOutputs(ctx, w)
 }
 
 // codeCommit is the code commit of a past moment; "" for what stands in the worktree now.

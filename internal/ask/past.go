@@ -34,7 +34,7 @@ type Past struct {
 	Hidden []string                  // what is purged today, in order, which the tables don't know
 }
 
-// asOf finds the moment that text names, as tablesOf does; for "" the commit of a ledger that is checked out, else today. It returns a
+// asOf finds the moment that text names, as indexOfPast does; for "" the commit of a ledger that is checked out, else today. It returns a
 // CheckpointError.
 func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	notice := ""
@@ -44,7 +44,7 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 		}
 		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.Short(text))
 	}
-	tables, moment, err := tablesOf(ctx, w, m, text)
+	tables, moment, err := indexOfPast(ctx, w, m, text)
 	if err != nil {
 		return Past{}, &CheckpointError{text, err}
 	}
@@ -58,23 +58,23 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 	return out, nil
 }
 
-// tablesOf finds the index of the past state of the ledgers that text names: see
+// indexOfPast finds the index of the past state of the ledgers that text names: see
 // ledger.Ledger.Moment. Which commits of code the ledger is tied to is asked of today's
 // tables, and only for a revision of code. What is no revision may be a folder: one where a
 // commit of a ledger that is here is checked out names that commit; another one stands for what
 // lies in it, which is no moment.
-func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
+func indexOfPast(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
 	author, err := w.Author(ctx)
 	if err != nil {
 		return nil, ledger.Moment{}, err
 	}
-	ties := func(code git.OID) ([]git.OID, error) { return ties(ctx, m, author.Email, code) }
+	ties := func(code git.OID) ([]git.OID, error) { return tiedCheckpoints(ctx, m, author.Email, code) }
 	moment, err := author.Ledger.Moment(ctx, text, w.Now(), ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
 		id := checkedOut(ctx, w, dir, info)
 		if id == "" {
-			past, err := inFolder(ctx, m, dir)
+			past, err := indexOfFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
 		}
 		moment, err = author.Ledger.Moment(ctx, string(id), w.Now(), ties)
@@ -101,7 +101,7 @@ func checkedOut(ctx context.Context, w *workspace.Workspace, dir string, info os
 	return head.OID
 }
 
-func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
+func indexOfFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
 	f, err := ledger.InFolder(ctx, dir)
 	if errors.Is(err, ledger.ErrFormat) {
 		// What a ledger of another format calls for is no help with what was typed.
@@ -113,12 +113,12 @@ func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*ma
 	return m.Folder(ctx, f)
 }
 
-func ties(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {
+func tiedCheckpoints(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {
 	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := index.Ties(ctx, email, string(code))
+	ids, err := index.CheckpointsOf(ctx, email, string(code))
 	for _, id := range ids {
 		out = append(out, git.OID(id))
 	}

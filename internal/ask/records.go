@@ -68,7 +68,7 @@ func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *res
 	}
 	records.Merge(answer, found, req.Limit)
 	if q.Brief {
-		records.Brief(answer)
+		records.KeepBrief(answer)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func recordQuestion(req recall.Request, answer *result.Recall) records.Question 
 		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
 	}
 	if when := answer.When; when != nil {
-		q.Since, q.Until, q.Timed = timeOf(when.Since), timeOf(when.Until), true
+		q.Since, q.Until, q.Timed = parseTimestamp(when.Since), parseTimestamp(when.Until), true
 		q.Words = strings.TrimSpace(strings.Replace(q.Words, when.Read, " ", 1))
 	}
 	q.Latest = question.Read(req.Query, question.Clock{Now: req.Now}).Latest
@@ -92,7 +92,7 @@ func recordQuestion(req recall.Request, answer *result.Recall) records.Question 
 	return q
 }
 
-func timeOf(text string) time.Time {
+func parseTimestamp(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text) // "": the span has no such end
 	return t
 }
@@ -104,10 +104,10 @@ func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id
 		return records.Record{}, err
 	}
 	r, err := view.Find(ctx, id)
-	if err = errors.Join(err, view.Close()); err != nil || r.From == nil || w.Ready() != nil { // without an index no session is purged
+	if err = errors.Join(err, view.Close()); err != nil || r.From == nil || w.CheckReady() != nil { // without an index no session is purged
 		return r, cmp.Or(err, purgedError(r, nil))
 	}
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return r, err
 	}

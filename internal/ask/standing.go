@@ -139,7 +139,7 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 	var unknown []string
 	blobs := map[string]git.OID{}
 	for _, e := range files {
-		if f := k.known[e.Path]; f == nil || f.Blob != e.OID || !k.behind(f.At) {
+		if f := k.known[e.Path]; f == nil || f.Blob != e.OID || !k.isAncestorOfHead(f.At) {
 			unknown, blobs[e.Path] = append(unknown, e.Path), e.OID
 		} else if err := counted(f); err != nil {
 			return err
@@ -152,8 +152,8 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 	})
 }
 
-// behind reports whether HEAD came of a commit.
-func (k *counting) behind(id git.OID) bool {
+// isAncestorOfHead reports whether HEAD came of a commit.
+func (k *counting) isAncestorOfHead(id git.OID) bool {
 	leads, ok := k.leads[id]
 	if !ok {
 		var err error
@@ -227,7 +227,7 @@ func (m *Moment) writeCounted(known map[string]*countedFile) error {
 // LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.
 func (m *Moment) LineStats(ctx context.Context, what string, limit int, progress func(done, total int)) (result.LineStats, error) {
 	out := result.LineStats{Schema: result.Schema, Of: what, Results: []result.Lines{}}
-	path, ok := m.w.Repo.Inside(what)
+	path, ok := m.w.Repo.PathInside(what)
 	if what == "" || path == "." {
 		path = ""
 	}
@@ -267,7 +267,7 @@ func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []
 		var share why.Share
 		if share, err = counter.CountCommit(ctx, c.OID); err == nil && share.Lines > 0 {
 			sum.Add(share)
-			one := countsOf(ids[i], share)
+			one := lineCounts(ids[i], share)
 			one.Title = c.Subject()
 			out.Results = append(out.Results, one)
 		}
@@ -275,7 +275,7 @@ func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []
 			progress(i+1, len(ids))
 		}
 	}
-	out.Total = countsOf("", sum)
+	out.Total = lineCounts("", sum)
 	return err
 }
 
@@ -285,7 +285,7 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 		return err
 	}
 	if out.Total, out.Results = counted.Below(path); path == "" {
-		out.Writers, err = m.Writers(ctx)
+		out.Writers, err = m.CountWriters(ctx)
 	}
 	return err
 }
@@ -307,7 +307,7 @@ func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) 
 		for id, n := range share.Wrote {
 			out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: "session", Session: id, N: n})
 		}
-		sum := countsOf(path, share)
+		sum := lineCounts(path, share)
 		for whose, n := range map[string]int{"no_session": sum.NoSession, "unknown": sum.Unknown} {
 			if n > 0 {
 				out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: whose, N: n})
@@ -335,18 +335,18 @@ func (c Counted) Below(path string) (total result.Lines, each []result.Lines) {
 	each = []result.Lines{}
 	for key, share := range parts {
 		if share.Lines > 0 {
-			each = append(each, countsOf(key, *share))
+			each = append(each, lineCounts(key, *share))
 		}
 	}
 	slices.SortFunc(each, byLines)
-	return countsOf("", sum), each
+	return lineCounts("", sum), each
 }
 
 func byLines(a, b result.Lines) int {
 	return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Key, b.Key))
 }
 
-func countsOf(key string, s why.Share) result.Lines {
+func lineCounts(key string, s why.Share) result.Lines {
 	out := result.Lines{Key: key, Lines: s.Lines, NoSession: s.NoSession, Sessions: len(s.Wrote)}
 	for _, n := range s.Wrote {
 		out.Wrote += n

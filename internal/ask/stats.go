@@ -49,7 +49,7 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 		return out, nil, err
 	}
 	out = result.Stats{Schema: result.Schema, By: req.By, Since: req.Since, Until: req.Until, Agent: req.Agent}
-	if out.Uncounted, err = m.DB.Uncounted(ctx, filter); err != nil {
+	if out.Uncounted, err = m.DB.CountWithoutUsage(ctx, filter); err != nil {
 		return out, nil, err
 	}
 	if req.By == "repository" {
@@ -57,9 +57,9 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 			sums[i].Key = cmp.Or(m.w.Repo.Layout().WorkTree, m.w.Repo.Layout().CommonDir)
 		}
 	}
-	out.Total, out.Results = total(sums, conf.Prices)
+	out.Total, out.Results = sumUsage(sums, conf.Prices)
 	LimitStats(&out, req.Limit)
-	return out, notice, m.title(ctx, req.By, out.Results)
+	return out, notice, m.setTitles(ctx, req.By, out.Results)
 }
 
 // LimitStats puts results in order, and leaves out what is beyond a limit; 0: nothing.
@@ -78,8 +78,8 @@ func LimitStats(s *result.Stats, limit int) {
 	}
 }
 
-// total adds up sums: all of them, and by key.
-func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
+// sumUsage adds up sums: all of them, and by key.
+func sumUsage(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed []result.Tokens) {
 	at, sessions := map[string]int{}, map[string]bool{}
 	inKey := map[[2]string]bool{}
 	for _, s := range sums {
@@ -89,15 +89,15 @@ func total(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keyed [
 			at[s.Key] = i
 		}
 		price := priceOf(s, prices.Of(s.Model))
-		add(&all, s, price, !sessions[s.Session])
-		add(&keyed[i], s, price, !inKey[[2]string{s.Key, s.Session}])
+		addUsage(&all, s, price, !sessions[s.Session])
+		addUsage(&keyed[i], s, price, !inKey[[2]string{s.Key, s.Session}])
 		sessions[s.Session], inKey[[2]string{s.Key, s.Session}] = true, true
 	}
 	return all, keyed
 }
 
-// add adds a sum to t; newSession says that its session is not counted in t yet.
-func add(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
+// addUsage adds a sum to t; newSession says that its session is not counted in t yet.
+func addUsage(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
 	one := result.Tokens{
 		Requests: s.Requests, Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Cost: s.Cost, Price: price,
 	}
@@ -112,8 +112,8 @@ func priceOf(s db.UsageSum, p config.Price) float64 {
 	return (float64(s.Input)*p.Input + float64(s.Output)*p.Output + float64(s.CacheRead)*p.CacheRead + float64(s.CacheWrite)*p.CacheWrite) / 1e6
 }
 
-// title sets the titles of rows whose keys are sessions or commits.
-func (m *Moment) title(ctx context.Context, by string, rows []result.Tokens) error {
+// setTitles sets the titles of rows whose keys are sessions or commits.
+func (m *Moment) setTitles(ctx context.Context, by string, rows []result.Tokens) error {
 	for i := range rows {
 		switch r := &rows[i]; {
 		case r.Key == "":

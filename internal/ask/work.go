@@ -45,7 +45,7 @@ func (m *Moment) Work(ctx context.Context, req StatsRequest) (result.WorkStats, 
 	slices.SortFunc(out.Days, func(a, b result.Day) int { return strings.Compare(a.Day, b.Day) })
 	out.Commits, out.Committed = len(perCommit), len(perSession)
 	out.Minutes, out.PerCommit, out.PerSession = result.SpreadOf(minutes), result.SpreadOf(perCommit), result.SpreadOf(perSession)
-	pairs, err := m.Together(ctx, "", req.Limit)
+	pairs, err := m.ChangedTogether(ctx, "", req.Limit)
 	for _, p := range pairs {
 		out.Together = append(out.Together, result.Pair(p))
 	}

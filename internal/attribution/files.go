@@ -33,7 +33,7 @@ func NewMentions() *Mentions { return &Mentions{paths: map[string]bool{}, words:
 // Add adds the files that some calls name.
 func (n *Mentions) Add(calls []session.ToolCall) {
 	for _, c := range calls {
-		if path := c.Touched(); path != "" {
+		if path := c.TouchedPath(); path != "" {
 			n.paths[path] = true
 		}
 		if c.Cmd != "" {

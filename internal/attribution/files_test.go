@@ -31,7 +31,7 @@ func (w work) calls(id string) (out []session.ToolCall) {
 func (w work) Edited(id string) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range w.calls(id) {
-		out[c.Edited()] = c.Edited() != ""
+		out[c.EditedPath()] = c.EditedPath() != ""
 	}
 	delete(out, "")
 	return out

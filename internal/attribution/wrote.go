@@ -231,21 +231,21 @@ func (m *match) claimRun(r alignedRun) {
 	proven := r.n >= minRun && m.hasUniqueLine(r.line, r.line+r.n)
 	for from := 0; from < r.n; {
 		to := from + 1
-		for to < r.n && m.added(r, to) == m.added(r, from) {
+		for to < r.n && m.isAddedByEdit(r, to) == m.isAddedByEdit(r, from) {
 			to++
 		}
 		// Only the end of what an edit added may stand elsewhere, too, as a brace before the next function; all of it does not.
-		part := from == 0 && m.added(r, -1) || to == r.n && m.added(r, r.n)
+		part := from == 0 && m.isAddedByEdit(r, -1) || to == r.n && m.isAddedByEdit(r, r.n)
 		whole := proven && !part && !m.committedBefore[r.edit] || to-from >= minRun && m.hasUniqueLine(r.line+from, r.line+to)
-		for i := from; i < to && m.added(r, from); i++ {
+		for i := from; i < to && m.isAddedByEdit(r, from); i++ {
 			m.assignLine(r, i, whole || !m.committedBefore[r.edit] && m.hasUniqueLine(r.line+i, r.line+i+1))
 		}
 		from = to
 	}
 }
 
-// added reports whether the edit added the line at index i of a run; i may lie outside of the run.
-func (m *match) added(r alignedRun, i int) bool { return m.results[r.edit].added[r.at+i] }
+// isAddedByEdit reports whether the edit added the line at index i of a run; i may lie outside of the run.
+func (m *match) isAddedByEdit(r alignedRun, i int) bool { return m.results[r.edit].added[r.at+i] }
 
 // hasUniqueLine reports whether there is a distinctive line in fileLines[from:to] that the file has once.
 func (m *match) hasUniqueLine(from, to int) bool {

@@ -28,9 +28,9 @@ func ForStart(ctx context.Context, w *workspace.Workspace, budget int) (out resu
 		w.Warn(errors.New(index.Notice))
 	}
 	s := newSource(ctx, w, index)
-	lines, branch, err := start(ctx, w, s)
+	lines, branch, err := startBrief(ctx, w, s)
 	if err == nil {
-		text, lines, err = told(ctx, w, lines, budget)
+		text, lines, err = redactToBudget(ctx, w, lines, budget)
 	}
 	out = result.Brief{Schema: result.Schema, Branch: branch, Lines: lines, Tokens: Tokens(text)}
 	return out, text, errors.Join(err, index.Close())
@@ -38,17 +38,17 @@ func ForStart(ctx context.Context, w *workspace.Workspace, budget int) (out resu
 
 // ForHook is what a hook answers to an event of an agent; nil for nothing.
 func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event) ([]byte, error) {
-	if _, err := os.Stat(w.RekalDir()); err != nil || w.Ready() != nil {
+	if _, err := os.Stat(w.RekalDir()); err != nil || w.CheckReady() != nil {
 		return nil, nil
 	}
-	index, err := ask.Glance(ctx, w)
+	index, err := ask.OpenExisting(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	if agent == (transcript.Copilot{}).Name() {
 		e.Transcript = transcript.Copilot{}.RunningFile(transcript.Env{Home: w.Home, Getenv: w.Getenv}, e.Session)
 	}
-	tail, err := end(e.Transcript)
+	tail, err := lastLines(e.Transcript)
 	if err != nil { // not written yet, or none
 		tail = nil
 	}
@@ -59,9 +59,9 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 	switch e.Moment {
 	case AtStart:
 		budget = StartBudget
-		lines, _, err = start(ctx, w, s)
+		lines, _, err = startBrief(ctx, w, s)
 	case AtPrompt:
-		lines, err = s.Prompt(ctx, e.Prompt, edited(ctx, w, agent, e, tail))
+		lines, err = s.Prompt(ctx, e.Prompt, filesEditedBy(ctx, w, agent, e, tail))
 	case BeforeEdit:
 		lines, err = s.Edit(ctx, e.File, e.Old)
 	case Never:
@@ -69,7 +69,7 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 	if err != nil {
 		return nil, err
 	}
-	text, _, err := told(ctx, w, lines, budget)
+	text, _, err := redactToBudget(ctx, w, lines, budget)
 	if err != nil || text == "" {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) S
 	return s
 }
 
-func start(ctx context.Context, w *workspace.Workspace, s Source) (lines []result.BriefLine, branch string, err error) {
+func startBrief(ctx context.Context, w *workspace.Workspace, s Source) (lines []result.BriefLine, branch string, err error) {
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
@@ -101,8 +101,8 @@ func start(ctx context.Context, w *workspace.Workspace, s Source) (lines []resul
 	return lines, branch, err
 }
 
-// told is what is left of lines after today's redaction and within a budget.
-func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
+// redactToBudget is what is left of lines after today's redaction and within a budget.
+func redactToBudget(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
 	if len(lines) == 0 {
 		return "", []result.BriefLine{}, nil
 	}
@@ -110,7 +110,7 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 	if err != nil {
 		return "", nil, err
 	}
-	lines, err = Clean(ctx, w.Redactor(conf, workspace.ToShow), lines)
+	lines, err = RedactLines(ctx, w.Redactor(conf, workspace.ToShow), lines)
 	if err != nil {
 		return "", nil, fmt.Errorf("brief: %w", err)
 	}
@@ -121,8 +121,8 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 // mostRead is how much of a running session's transcript is read, from its end on.
 const mostRead = 8 << 20
 
-// end are the last whole lines of a file; of a document in one line, all of it.
-func end(path string) ([]byte, error) {
+// lastLines are the last whole lines of a file; of a document in one line, all of it.
+func lastLines(path string) ([]byte, error) {
 	if path == "" {
 		return nil, os.ErrNotExist
 	}
@@ -143,8 +143,8 @@ func end(path string) ([]byte, error) {
 	return text, err
 }
 
-// edited are the files that a running session has changed, as its transcript tells.
-func edited(ctx context.Context, w *workspace.Workspace, name string, e Event, tail []byte) (files []string) {
+// filesEditedBy are the files that a running session has changed, as its transcript tells.
+func filesEditedBy(ctx context.Context, w *workspace.Workspace, name string, e Event, tail []byte) (files []string) {
 	i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == name })
 	roots, err := w.Repo.Worktrees()
 	if i < 0 || err != nil || len(tail) == 0 {
@@ -157,7 +157,7 @@ func edited(ctx context.Context, w *workspace.Workspace, name string, e Event, t
 	}
 	for _, part := range doc.Sessions {
 		for _, c := range part.ToolCalls {
-			if p := c.Edited(); session.InTree(p) && !slices.Contains(files, p) {
+			if p := c.EditedPath(); session.IsPathInTree(p) && !slices.Contains(files, p) {
 				files = append(files, p)
 			}
 		}

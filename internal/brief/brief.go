@@ -78,14 +78,14 @@ func (s Source) runningIDs(ctx context.Context) ([]string, error) {
 	if s.Native == "" {
 		return nil, nil
 	}
-	return s.Index.Same(ctx, s.Native)
+	return s.Index.SessionAndSpawned(ctx, s.Native)
 }
 
 // withoutRepeats leaves out a line about the same ID as an earlier one, or about something that the session has Seen.
 func (s Source) withoutRepeats(lines []result.BriefLine) []result.BriefLine {
 	told := map[string]bool{}
 	return slices.DeleteFunc(lines, func(l result.BriefLine) bool {
-		again := told[l.ID] || s.Seen != nil && s.Seen(name(l))
+		again := told[l.ID] || s.Seen != nil && s.Seen(nameOfLine(l))
 		told[l.ID] = true
 		return again
 	})
@@ -99,7 +99,7 @@ func (s Source) onBranch(ctx context.Context, branch string, self []string) ([]r
 	if err != nil {
 		return nil, err
 	}
-	return s.lines(ctx, ids, AboutBranch, branch)
+	return s.briefLines(ctx, ids, AboutBranch, branch)
 }
 
 // fromOthers are lines about sessions and memories of others since the user's last session here.
@@ -107,15 +107,15 @@ func (s Source) fromOthers(ctx context.Context, self []string) ([]result.BriefLi
 	if s.Own == "" {
 		return nil, nil
 	}
-	last, err := s.Index.LastOf(ctx, s.Own, self)
+	last, err := s.Index.LastActivity(ctx, s.Own, self)
 	if err != nil || last.IsZero() {
 		return nil, err
 	}
-	ids, err := s.Index.NewFrom(ctx, s.Own, last, mostOfKind)
+	ids, err := s.Index.NewFromOthers(ctx, s.Own, last, mostOfKind)
 	if err != nil {
 		return nil, err
 	}
-	return s.lines(ctx, ids, AboutNew, result.Time(last))
+	return s.briefLines(ctx, ids, AboutNew, result.Time(last))
 }
 
 // lastFailure is the last command that failed on a branch and was not run well since.
@@ -135,8 +135,8 @@ func (s Source) lastFailure(branch string) []result.BriefLine {
 	return nil
 }
 
-// lines are sessions and memories as lines, in that order; about and of say why they are told.
-func (s Source) lines(ctx context.Context, ids []string, about, of string) ([]result.BriefLine, error) {
+// briefLines are sessions and memories as lines, in that order; about and of say why they are told.
+func (s Source) briefLines(ctx context.Context, ids []string, about, of string) ([]result.BriefLine, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -164,22 +164,22 @@ func (s Source) lines(ctx context.Context, ids []string, about, of string) ([]re
 
 // memoriesNaming are lines about the memories that name one of some files, the latest first.
 func (s Source) memoriesNaming(ctx context.Context, files []string, most int) ([]result.BriefLine, error) {
-	words := namesOf(files)
+	words := namesOfFiles(files)
 	if len(words) == 0 {
 		return nil, nil
 	}
-	rows, err := s.Index.Noting(ctx, words, 20*most)
+	rows, err := s.Index.MemoriesNaming(ctx, words, 20*most)
 	if err != nil {
 		return nil, err
 	}
 	var out []result.BriefLine
 	for _, m := range rows {
 		text := m.Title + " " + m.Content
-		of := slices.IndexFunc(words, func(w string) bool { return stands(text, w) })
+		of := slices.IndexFunc(words, func(w string) bool { return hasSeparateWord(text, w) })
 		if of < 0 {
 			continue
 		}
-		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: ask.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: noteText(m)}
+		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: ask.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: memoryText(m)}
 		if out = append(out, l); len(out) == most {
 			break
 		}
@@ -187,16 +187,16 @@ func (s Source) memoriesNaming(ctx context.Context, files []string, most int) ([
 	return out, nil
 }
 
-// noteText is what a line says of a memory: its title, and its text where that says more.
-func noteText(m ask.MemoryRow) string {
+// memoryText is what a line says of a memory: its title, and its text where that says more.
+func memoryText(m ask.MemoryRow) string {
 	if m.Title == "" || strings.HasPrefix(m.Content, m.Title) {
 		return m.Content
 	}
 	return m.Title + ": " + m.Content
 }
 
-// namesOf are words by which a text names files: their paths, and their names where those are no word of the language.
-func namesOf(files []string) (out []string) {
+// namesOfFiles are words by which a text names files: their paths, and their names where those are no word of the language.
+func namesOfFiles(files []string) (out []string) {
 	for _, f := range files {
 		out = append(out, f)
 		if name := f[strings.LastIndexByte(f, '/')+1:]; name != f && strings.IndexByte(name, '.') > 2 {
@@ -206,8 +206,8 @@ func namesOf(files []string) (out []string) {
 	return out
 }
 
-// stands reports whether a word stands in a text by itself, and not as a part of a longer one.
-func stands(text, word string) bool {
+// hasSeparateWord reports whether a word stands in a text by itself, and not as a part of a longer one.
+func hasSeparateWord(text, word string) bool {
 	inside := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 	}

@@ -19,7 +19,7 @@ func TestClean(t *testing.T) {
 		{ID: "01KJW4MN2C0000000000000000", Kind: "memory", Title: strings.Repeat("é", 200), Of: "x/correct-horse-battery-staple"},
 		{ID: "7", Kind: "record", Title: "make test"},
 	}
-	clean, err := brief.Clean(t.Context(), redact.With(redact.Settings{Known: known}), lines)
+	clean, err := brief.RedactLines(t.Context(), redact.With(redact.Settings{Known: known}), lines)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const maxBlamedFile = 1 << 20
 // written that text, the line is a memory that names the file, or else that session.
 func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine, error) {
 	from, to, ok := uniqueLines(file, old)
-	name, inside := s.Repo.Inside(file)
+	name, inside := s.Repo.PathInside(file)
 	if !ok || !inside {
 		return nil, nil
 	}

@@ -29,7 +29,7 @@ func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.named(ctx, prompt, self, len(changed) == 0)
+	named, err := s.linesForPrompt(ctx, prompt, self, len(changed) == 0)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]
 	return out[:min(len(out), mostAtPrompt)], nil
 }
 
-// named is what a prompt names. A command of the agent's ("/compact") names nothing, and neither does a question for the latest.
-func (s Source) named(ctx context.Context, prompt string, self []string, sessions bool) ([]result.BriefLine, error) {
+// linesForPrompt is what a prompt names. A command of the agent's ("/compact") names nothing, and neither does a question for the latest.
+func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string, sessions bool) ([]result.BriefLine, error) {
 	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
 		return nil, nil
 	}
@@ -67,11 +67,11 @@ func (s Source) sessionsThatChanged(ctx context.Context, about string, files, se
 	if len(files) == 0 {
 		return nil, nil
 	}
-	by, sessions, err := s.Index.Editors(ctx, files)
+	by, sessions, err := s.Index.SessionsEditing(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	shares := shares(by, files, self, sessions)
+	shares := sharesChanged(by, files, self, sessions)
 	if len(shares) == 0 {
 		return nil, nil
 	}
@@ -91,14 +91,14 @@ func (s Source) sessionsThatChanged(ctx context.Context, about string, files, se
 	slices.SortFunc(found.Results, func(a, b result.Hit) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
 	for _, h := range found.Results {
 		if h.Freshness != result.StaleDeleted && len(out) < most {
-			out = append(out, hitLine(h, about, shared(by, files, h.ID)))
+			out = append(out, hitLine(h, about, firstShared(by, files, h.ID)))
 		}
 	}
 	return out, nil
 }
 
-// shares is how much of some files each session changed, by ID: those with the least share or more.
-func shares(by map[string][]string, files, self []string, sessions int) map[string]float64 {
+// sharesChanged is how much of some files each session changed, by ID: those with the least share or more.
+func sharesChanged(by map[string][]string, files, self []string, sessions int) map[string]float64 {
 	all, out := 0.0, map[string]float64{}
 	for _, f := range files {
 		weight := math.Log(1 + float64(sessions)/float64(1+len(by[f])))
@@ -115,8 +115,8 @@ func shares(by map[string][]string, files, self []string, sessions int) map[stri
 	return out
 }
 
-// shared names the first of some files that a session changed.
-func shared(by map[string][]string, files []string, id string) string {
+// firstShared names the first of some files that a session changed.
+func firstShared(by map[string][]string, files []string, id string) string {
 	for _, f := range files {
 		if slices.Contains(by[f], id) {
 			return f

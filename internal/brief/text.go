@@ -55,16 +55,16 @@ func recordLine(r records.Record) result.BriefLine {
 	return l
 }
 
-// name is what a line is called by: what Source.Seen looks for.
-func name(l result.BriefLine) string {
+// nameOfLine is what a line is called by: what Source.Seen looks for.
+func nameOfLine(l result.BriefLine) string {
 	if l.Kind == ask.KindRecord {
 		return "record " + l.ID
 	}
 	return l.ID[:min(len(l.ID), shortID)]
 }
 
-// Clean takes out of lines what today's rules take for a secret, and what is not shown.
-func Clean(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([]result.BriefLine, error) {
+// RedactLines takes out of lines what today's rules take for a secret, and what is not shown.
+func RedactLines(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([]result.BriefLine, error) {
 	var s session.Session
 	add := func(text string) {
 		s.Turns = append(s.Turns, session.Turn{Index: len(s.Turns), Role: session.RoleHuman, Content: text})
@@ -102,7 +102,7 @@ func onOneLine(text string) string {
 func Text(lines []result.BriefLine, budget int, zone *time.Location) (text string, fit int) {
 	out := head
 	for _, l := range lines {
-		more := out + "\n" + line(l, zone)
+		more := out + "\n" + formatLine(l, zone)
 		if tokens.Count(more+"\n"+tail+"\n") > budget {
 			break
 		}
@@ -114,14 +114,14 @@ func Text(lines []result.BriefLine, budget int, zone *time.Location) (text strin
 	return out + "\n" + tail + "\n", fit
 }
 
-// line shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04 11:06) last on main: Fix JWT expiry [auth/jwt.go, +1]".
-func line(l result.BriefLine, zone *time.Location) string {
+// formatLine shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04 11:06) last on main: Fix JWT expiry [auth/jwt.go, +1]".
+func formatLine(l result.BriefLine, zone *time.Location) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "- %s (", name(l))
+	fmt.Fprintf(&b, "- %s (", nameOfLine(l))
 	if l.Author != "" {
 		b.WriteString(result.People{}.Name(l.Author) + ", ")
 	}
-	fmt.Fprintf(&b, "%s) %s: %s", result.At(l.At, zone, "2006-01-02 15:04"), reason(l), l.Title)
+	fmt.Fprintf(&b, "%s) %s: %s", result.FormatTime(l.At, zone, "2006-01-02 15:04"), whyTold(l), l.Title)
 	if len(l.Files) > 0 {
 		b.WriteString(" [" + strings.Join(l.Files, ", "))
 		if more := l.FilesTotal - len(l.Files); more > 0 {
@@ -132,8 +132,8 @@ func line(l result.BriefLine, zone *time.Location) string {
 	return b.String()
 }
 
-// reason says why a line is told.
-func reason(l result.BriefLine) string {
+// whyTold says why a line is told.
+func whyTold(l result.BriefLine) string {
 	switch l.About {
 	case AboutBranch:
 		return "last on " + l.Of

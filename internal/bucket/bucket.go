@@ -160,7 +160,7 @@ func (b *Bucket) List(ctx context.Context, begin string) (paths []string, err er
 func (b *Bucket) ask(ctx context.Context, r request) (content []byte, header http.Header, err error) {
 	for try := range tries {
 		var again bool
-		if content, header, again, err = b.once(ctx, r); err == nil || !again || ctx.Err() != nil {
+		if content, header, again, err = b.tryRequest(ctx, r); err == nil || !again || ctx.Err() != nil {
 			break
 		}
 		select {
@@ -174,8 +174,8 @@ func (b *Bucket) ask(ctx context.Context, r request) (content []byte, header htt
 	return content, header, err
 }
 
-// once makes a request, and tells whether it may end otherwise when it is made again.
-func (b *Bucket) once(ctx context.Context, r request) (content []byte, header http.Header, again bool, err error) {
+// tryRequest makes a request, and tells whether it may end otherwise when it is made again.
+func (b *Bucket) tryRequest(ctx context.Context, r request) (content []byte, header http.Header, again bool, err error) {
 	u := b.root
 	u.Path += "/" + r.path
 	u.RawPath = encodePath(u.Path)

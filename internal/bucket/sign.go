@@ -41,12 +41,12 @@ func (s signer) sign(r *http.Request, sum string, now time.Time) {
 	asked = strings.Join([]string{"AWS4-HMAC-SHA256", at, scope, fmt.Sprintf("%x", sha256.Sum256([]byte(asked)))}, "\n")
 	key := []byte("AWS4" + s.secret)
 	for _, part := range append(strings.Split(scope, "/"), asked) {
-		key = keyed(key, part)
+		key = hmacSHA256(key, part)
 	}
 	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%s", s.id, scope, strings.Join(names, ";"), hex.EncodeToString(key)))
 }
 
-func keyed(key []byte, text string) []byte {
+func hmacSHA256(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
 	return h.Sum(nil)

@@ -86,7 +86,7 @@ func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcr
 	}
 	for key, s := range raw {
 		stored := marked[key]
-		clean, err := g.clean(ctx, s)
+		clean, err := g.asStored(ctx, s)
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,8 @@ const (
 	lookEach = 10 * time.Millisecond
 )
 
-// await waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git, for patience at most.
-func (c *Capturer) await(ctx context.Context) {
+// awaitCopilot waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git, for patience at most.
+func (c *Capturer) awaitCopilot(ctx context.Context) {
 	id := c.Getenv(copilotShell)
 	path := transcript.Copilot{}.RunningFile(transcript.Env{Home: c.Home, Getenv: c.Getenv}, id)
 	if id == "" || path == "" {

@@ -39,14 +39,14 @@ func readCache(path string) *state {
 	// Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
 	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
 	c := cached{State: newState()}
-	if err != nil || form.Unmarshal(b[sumSize:], &c) != nil || c.Version != cacheVersion || !c.State.complete() {
+	if err != nil || form.Unmarshal(b[sumSize:], &c) != nil || c.Version != cacheVersion || !c.State.isComplete() {
 		return newState()
 	}
 	return c.State
 }
 
-// complete reports whether nothing is missing that newState makes.
-func (st *state) complete() bool {
+// isComplete reports whether nothing is missing that newState makes.
+func (st *state) isComplete() bool {
 	return st != nil && st.Sessions != nil && st.Recorded != nil && st.Rewrites != nil && st.Memories != nil && st.Marks != nil && st.Latest != nil &&
 		st.Files != nil && st.Others != nil && st.Known != nil && !slices.Contains(slices.Collect(maps.Values(st.Sessions)), nil)
 }

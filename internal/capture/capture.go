@@ -124,13 +124,13 @@ const maxAttempts = 50
 // ledger knows are recorded.
 func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
 	if via == session.ViaCommit {
-		c.await(ctx)
+		c.awaitCopilot(ctx)
 	}
 	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planCapture(ctx, via, rewrites) })
 }
 
-// Arrive records which lines sessions wrote in commits that came from elsewhere (a pull). It captures no turns.
-func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
+// RecordArrived records which lines sessions wrote in commits that came from elsewhere (a pull). It captures no turns.
+func (c *Capturer) RecordArrived(ctx context.Context) (Outcome, error) {
 	return c.captureInRounds(ctx, nil, func(g *collector) ([]session.Entry, error) {
 		wrote, err := g.wroteInArrived(ctx, comparedRange{limit: commitsAtMerge})
 		return wroteEntries(wrote), err
@@ -174,15 +174,15 @@ func (c *Capturer) retryWhenOvertaken(once func() error) error {
 		if err == nil {
 			err = once()
 		}
-		if !errors.Is(err, git.ErrMoved) && !c.lostToScrub(before, err) {
+		if !errors.Is(err, git.ErrMoved) && !c.isLostToScrub(before, err) {
 			return err
 		}
 	}
 	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, maxAttempts)
 }
 
-// lostToScrub reports whether an object was not found because a scrub removed it at the same time.
-func (c *Capturer) lostToScrub(before git.OID, err error) bool {
+// isLostToScrub reports whether an object was not found because a scrub removed it at the same time.
+func (c *Capturer) isLostToScrub(before git.OID, err error) bool {
 	if !errors.Is(err, git.ErrNotFound) {
 		return false
 	}
@@ -236,7 +236,7 @@ func (o *Outcome) countSessions(sources map[string]string) {
 }
 
 func (g *collector) captureRound(ctx context.Context, plan func(*collector) ([]session.Entry, error)) error {
-	if err := g.writable(); err != nil {
+	if err := g.checkWritable(); err != nil {
 		return err
 	}
 	if err := g.gather(ctx); err != nil {
@@ -287,9 +287,9 @@ func (c *Capturer) captureTime(tips map[string]git.OID) (time.Time, error) {
 	return now, nil
 }
 
-// writable says why the author's ledger can't be written to. If it is missing because the user's address has changed, the first entry
+// checkWritable says why the author's ledger can't be written to. If it is missing because the user's address has changed, the first entry
 // makes it, so that is no error.
-func (g *collector) writable() error {
+func (g *collector) checkWritable() error {
 	if g.tips[g.Ledger.Ref()] != "" {
 		return nil
 	}
@@ -320,7 +320,7 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 		}
 	}
 	if len(drafts) > 0 || g.anyRead || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
-		g.remember()
+		g.rememberCursors()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
 		}

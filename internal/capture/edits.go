@@ -224,7 +224,7 @@ func (g *collector) storeAllEdits() {
 
 func (g *collector) storeEdits(r *reading) error {
 	for _, s := range r.edited {
-		id := g.idOf(r.agent, s.nativeID)
+		id := g.sessionID(r.agent, s.nativeID)
 		if id == "" {
 			continue
 		}

@@ -246,14 +246,14 @@ func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []str
 // skips reports whether a transcript is not read: because only a later version of git-rekal knows how far it was read, or because it is
 // Rendered and the session has a transcript of its agent, too.
 func (g *collector) skips(source string, f transcript.File) bool {
-	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshOf(source, f.NativeID)
+	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshSession(source, f.NativeID)
 	switch {
 	case k != nil && f.Rendered:
 		return !strings.HasPrefix(k.Cursor, rendered)
 	case f.Rendered:
 		return fresh != nil && !strings.HasPrefix(fresh.Cursor, rendered)
 	}
-	return k != nil && isForeign(k.Cursor)
+	return k != nil && isOfLaterVersion(k.Cursor)
 }
 
 // firstReady is the index of the first reading that need not wait for its parent; -1 for none.
@@ -265,7 +265,7 @@ func (g *collector) firstReady(waiting []*reading, next []transcript.File) int {
 func (g *collector) waitsForParent(r *reading, waiting []*reading, next []transcript.File) bool {
 	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
 		is := func(f transcript.File) bool { return f.NativeID == s.ParentNative && f.Path != r.file.Path }
-		return s.ParentNative != "" && g.idOf(r.agent, s.ParentNative) == "" &&
+		return s.ParentNative != "" && g.sessionID(r.agent, s.ParentNative) == "" &&
 			(slices.ContainsFunc(next, is) || slices.ContainsFunc(waiting, func(r *reading) bool { return is(r.file) }))
 	})
 }
@@ -353,7 +353,7 @@ func (g *collector) actor(said string) string {
 // addNew adds what is new of a session to g.fresh.
 func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) error {
 	k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]
-	fresh := g.freshOf(s.Source, s.NativeID)
+	fresh := g.freshSession(s.Source, s.NativeID)
 	if k == nil && fresh == nil {
 		return g.beginSession(ctx, r, s)
 	}
@@ -361,14 +361,14 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {
-		g.add(r, renumber(s.Session, k.Turns, k.Tools), k)
+		g.addContent(r, renumber(s.Session, k.Turns, k.Tools), k)
 		return nil
 	}
-	whole, err := g.whole(ctx, k, fresh)
+	whole, err := g.wholeSession(ctx, k, fresh)
 	if err != nil {
 		return err
 	}
-	clean, err := g.clean(ctx, s.Session)
+	clean, err := g.asStored(ctx, s.Session)
 	if err != nil {
 		return err
 	}
@@ -391,10 +391,10 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if fresh != nil {
 		added.ActorType = fresh.ActorType // who started it shows at its beginning
 		fresh.Absorb(added, session.Piece)
-		g.newBytes += weight(added)
+		g.newBytes += memorySize(added)
 		return nil
 	}
-	g.add(r, added, k)
+	g.addContent(r, added, k)
 	return nil
 }
 
@@ -420,8 +420,8 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	out := s.Session
 	out.StartedAt = s.Turns[0].TS
 	out.ID = session.NewID(out.StartedAt, s.Source, s.NativeID)
-	out.Parent = g.idOf(s.Source, s.ParentNative)
-	out.ForkedFrom = g.idOf(s.Source, s.ForkNative)
+	out.Parent = g.sessionID(s.Source, s.ParentNative)
+	out.ForkedFrom = g.sessionID(s.Source, s.ForkNative)
 	if s.ParentNative == "" {
 		var err error
 		if out, err = g.fork(ctx, out); err != nil {
@@ -431,16 +431,16 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 			return nil
 		}
 	}
-	g.add(r, out, nil)
+	g.addContent(r, out, nil)
 	return nil
 }
 
 func (g *collector) fork(ctx context.Context, s session.Session) (session.Session, error) {
-	family, err := g.family(ctx, s.StartedAt)
+	family, err := g.readSessionsStartingAt(ctx, s.StartedAt)
 	if err != nil || len(family) == 0 {
 		return s, err
 	}
-	clean, err := g.clean(ctx, s)
+	clean, err := g.asStored(ctx, s)
 	if err != nil {
 		return s, err
 	}
@@ -448,7 +448,7 @@ func (g *collector) fork(ctx context.Context, s session.Session) (session.Sessio
 	if n == 0 {
 		return s, nil
 	}
-	s = s.Tail(n)
+	s = s.WithoutFirstTurns(n)
 	s.ForkedFrom = origin
 	s.Title = clean.Title // the prompt that it was made of, and is redacted with, is gone with the tail
 	if slices.ContainsFunc(family, func(f session.Session) bool { return f.Title == session.Scrubbed }) {
@@ -458,21 +458,21 @@ func (g *collector) fork(ctx context.Context, s session.Session) (session.Sessio
 }
 
 func (g *collector) withoutOrigin(ctx context.Context, whole, clean session.Session) (session.Session, error) {
-	family, err := g.family(ctx, whole.StartedAt)
+	family, err := g.readSessionsStartingAt(ctx, whole.StartedAt)
 	if err != nil {
 		return clean, err
 	}
 	family = slices.DeleteFunc(family, func(s session.Session) bool { return s.ID == whole.ID })
 	n, _ := session.SharedPrefix(clean, family)
-	return clean.Tail(n), nil
+	return clean.WithoutFirstTurns(n), nil
 }
 
-// family reads the sessions whose first turn is of that time, from the ledger and from
+// readSessionsStartingAt reads the sessions whose first turn is of that time, from the ledger and from
 // this capture.
-func (g *collector) family(ctx context.Context, first time.Time) ([]session.Session, error) {
+func (g *collector) readSessionsStartingAt(ctx context.Context, first time.Time) ([]session.Session, error) {
 	var out []session.Session
 	for _, k := range g.st.sessionsStartingAt(first) {
-		whole, err := g.whole(ctx, k, g.freshOf(k.Source, k.NativeID))
+		whole, err := g.wholeSession(ctx, k, g.freshSession(k.Source, k.NativeID))
 		if err != nil {
 			return nil, err
 		}
@@ -480,7 +480,7 @@ func (g *collector) family(ctx context.Context, first time.Time) ([]session.Sess
 	}
 	for _, s := range g.fresh {
 		if s.StartedAt.Equal(first) && s.Parent == "" && g.st.Sessions[sessionKey(s.Source, s.NativeID)] == nil {
-			clean, err := g.clean(ctx, *s)
+			clean, err := g.asStored(ctx, *s)
 			if err != nil {
 				return nil, err
 			}
@@ -490,9 +490,9 @@ func (g *collector) family(ctx context.Context, first time.Time) ([]session.Sess
 	return out, nil
 }
 
-// whole is all that is known of a session: from the ledger, then from this capture, both
+// wholeSession is all that is known of a session: from the ledger, then from this capture, both
 // as the ledger holds it.
-func (g *collector) whole(ctx context.Context, k *ledgerSession, fresh *session.Session) (session.Session, error) {
+func (g *collector) wholeSession(ctx context.Context, k *ledgerSession, fresh *session.Session) (session.Session, error) {
 	var whole session.Session
 	if k != nil {
 		var err error
@@ -501,7 +501,7 @@ func (g *collector) whole(ctx context.Context, k *ledgerSession, fresh *session.
 		}
 	}
 	if fresh != nil {
-		clean, err := g.clean(ctx, *fresh)
+		clean, err := g.asStored(ctx, *fresh)
 		if err != nil {
 			return whole, err
 		}
@@ -510,8 +510,8 @@ func (g *collector) whole(ctx context.Context, k *ledgerSession, fresh *session.
 	return whole, nil
 }
 
-// clean is a session as the ledger would hold it, to compare it with what it holds.
-func (g *collector) clean(ctx context.Context, s session.Session) (session.Session, error) {
+// asStored is a session as the ledger would hold it, to compare it with what it holds.
+func (g *collector) asStored(ctx context.Context, s session.Session) (session.Session, error) {
 	e, _, err := g.Redactor.Apply(ctx, session.Entry{Sessions: []session.Session{s}})
 	if err != nil {
 		return s, fmt.Errorf("capture: %w", err)
@@ -519,8 +519,8 @@ func (g *collector) clean(ctx context.Context, s session.Session) (session.Sessi
 	return e.Entry().Sessions[0], nil
 }
 
-// add takes a session with new content into the capture.
-func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
+// addContent takes a session with new content into the capture.
+func (g *collector) addContent(r *reading, s session.Session, k *ledgerSession) {
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
@@ -540,11 +540,11 @@ func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
 		s.Bytes = r.offset + r.doc.Bytes
 	}
 	g.fresh = append(g.fresh, &s)
-	g.newBytes += weight(s)
+	g.newBytes += memorySize(s)
 }
 
-// weight is about how much memory a session takes.
-func weight(s session.Session) int {
+// memorySize is about how much memory a session takes.
+func memorySize(s session.Session) int {
 	n := 0
 	for _, t := range s.Turns {
 		n += len(t.Content) + 64
@@ -555,7 +555,7 @@ func weight(s session.Session) int {
 	return n
 }
 
-func (g *collector) freshOf(source, nativeID string) *session.Session {
+func (g *collector) freshSession(source, nativeID string) *session.Session {
 	for _, s := range g.fresh {
 		if s.Source == source && s.NativeID == nativeID {
 			return s
@@ -564,15 +564,15 @@ func (g *collector) freshOf(source, nativeID string) *session.Session {
 	return nil
 }
 
-// idOf is the ID of a session that is known by its native ID, "" when it is not.
-func (g *collector) idOf(source, nativeID string) string {
+// sessionID is the ID of a session that is known by its native ID, "" when it is not.
+func (g *collector) sessionID(source, nativeID string) string {
 	if nativeID == "" {
 		return ""
 	}
 	if k := g.st.Sessions[sessionKey(source, nativeID)]; k != nil {
 		return k.ID
 	}
-	if s := g.freshOf(source, nativeID); s != nil {
+	if s := g.freshSession(source, nativeID); s != nil {
 		return s.ID
 	}
 	return ""

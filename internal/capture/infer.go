@@ -21,7 +21,7 @@ import (
 func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
-		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
+		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.CountNoun(n, "session")})
 	}
 	spans := g.spans()
 	commits, err := g.commitsToCompare(ctx, comparedRange{allRefs: true, includeExamined: true})
@@ -88,7 +88,7 @@ func wroteEntries(wrote []session.Wrote) []session.Entry {
 	for _, w := range wrote {
 		commits[w.GitSHA] = true
 	}
-	return []session.Entry{{Wrote: wrote, Subject: "lines of " + session.Count(len(commits), "commit")}}
+	return []session.Entry{{Wrote: wrote, Subject: "lines of " + session.CountNoun(len(commits), "commit")}}
 }
 
 func (g *collector) isMine(c git.Commit) bool {

@@ -169,7 +169,7 @@ func TestLines(t *testing.T) {
 				w.capture()
 				w.git("checkout", "-q", "main")
 				w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo", "squash", "a.go", "// first line\n"+first)
-				w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Arrive(w.T.Context()) })
+				w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.RecordArrived(w.T.Context()) })
 			},
 			want: []string{"mine a.go 1-3 " + sidA, "squash a.go 2-4 " + sidA},
 		},

@@ -43,7 +43,7 @@ func (e *NoteError) Error() string { return "save: " + e.reason }
 func (n Note) normalised() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	isText := !strings.Contains(n.Content, "\x00")
-	n.Content, n.Title, n.Source = strings.TrimSpace(session.Plain(n.Content)), oneLine(n.Title), oneLine(n.Source)
+	n.Content, n.Title, n.Source = strings.TrimSpace(session.PlainText(n.Content)), oneLine(n.Title), oneLine(n.Source)
 	reason := ""
 	switch {
 	case given > MaxContent:
@@ -62,7 +62,7 @@ func (n Note) normalised() (Note, error) {
 	return n, &NoteError{reason}
 }
 
-func oneLine(s string) string { return session.OneLine(session.Plain(s)) }
+func oneLine(s string) string { return session.OneLine(session.PlainText(s)) }
 
 // Saved is a memory as the ledger holds it.
 type Saved struct {
@@ -148,7 +148,7 @@ func (c *Capturer) appendMarks(ctx context.Context, what string, marks []session
 			e.Subject += fmt.Sprintf(" and %d more", more)
 		}
 		for _, m := range marks {
-			_, n := st.Marks[m.ID].Standing()
+			_, n := st.Marks[m.ID].Outcome()
 			m.N, m.TS = min(max(m.N, n+1), session.MaxMark), now
 			*in(e) = append(*in(e), m)
 		}
@@ -164,7 +164,7 @@ func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time)
 			return err
 		}
 		e := draft(g.st, g.now)
-		if err := g.writable(); err != nil || e == nil {
+		if err := g.checkWritable(); err != nil || e == nil {
 			return err
 		}
 		return g.store(ctx, []session.Entry{*e})
@@ -180,7 +180,7 @@ func memoryKey(m session.Memory) string {
 // findSameMemory is the ID of a memory with the same title and content that is not purged; "" for none.
 func (st *state) findSameMemory(m session.Memory) string {
 	for _, id := range st.Memories[memoryKey(m)] {
-		if purged, _ := st.Marks[id].Standing(); !purged {
+		if purged, _ := st.Marks[id].Outcome(); !purged {
 			return id
 		}
 	}

@@ -142,7 +142,7 @@ func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(Ses
 		}
 	}
 	for _, t := range s.Turns {
-		next.HasElsewhere = next.HasElsewhere || session.IsElsewhere(t.Content)
+		next.HasElsewhere = next.HasElsewhere || session.IsElsewhereMark(t.Content)
 	}
 	next.Turns += len(s.Turns)
 	return &next, nil

@@ -206,4 +206,4 @@ func storableFiles(changes []git.Change) []session.File {
 	return out
 }
 
-func storable(path string) bool { return session.InTree(path) && len(path) <= session.MaxPath }
+func storable(path string) bool { return session.IsPathInTree(path) && len(path) <= session.MaxPath }

@@ -18,7 +18,7 @@ func (g *collector) splitPrivate(drafts []session.Entry) (split []session.Entry,
 	for _, d := range drafts {
 		rest, those := d.Split(func(id string) bool { return private[id] })
 		for i, e := range []session.Entry{those, rest} {
-			if e.Holds() {
+			if e.SaysAnything() {
 				split, isPrivate = append(split, e), append(isPrivate, i == 0)
 			}
 		}
@@ -30,7 +30,7 @@ func (g *collector) splitPrivate(drafts []session.Entry) (split []session.Entry,
 func (g *collector) privateIDs() map[string]bool {
 	ids := map[string]bool{}
 	for _, n := range slices.Concat(g.Private.Sessions, g.privateKin) {
-		if id := g.idOf(n.Source, n.NativeID); id != "" {
+		if id := g.sessionID(n.Source, n.NativeID); id != "" {
 			ids[id] = true
 		}
 	}

@@ -143,11 +143,11 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, NameRepo: rd.nameRepo, Outputs: rd.outputs}
 	if k != nil {
 		opt.Last, opt.HasElsewhere = k.Last, k.HasElsewhere
-	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
+	} else if opt.Spawner, err = transcript.FindSpawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
 	}
 	if offset > 0 {
-		if opt.Head, err = headOf(file, offset); err != nil {
+		if opt.Head, err = firstRecord(file, offset); err != nil {
 			return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 		}
 	}
@@ -157,7 +157,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 		return nil, err
 	}
 	r.offset, r.hasMore, r.editsLost = offset, cut, last.editsLost
-	if err := r.seal(file, sum); err != nil {
+	if err := r.hashConsumed(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
 	return r, nil
@@ -211,14 +211,14 @@ func cursorOf(f transcript.File) string {
 // rendered begins the cursor of a transcript.File that is Rendered.
 const rendered = "rendered "
 
-// isForeign reports whether only a later version knows how far a session was read.
-func isForeign(cursor string) bool {
+// isOfLaterVersion reports whether only a later version knows how far a session was read.
+func isOfLaterVersion(cursor string) bool {
 	_, err := time.Parse(time.RFC3339Nano, cursor)
 	return cursor != "" && err != nil
 }
 
-// headOf is the first record of a file, which was read before; nil for one that is longer than any that is read.
-func headOf(file io.ReaderAt, offset int64) ([]byte, error) {
+// firstRecord is the first record of a file, which was read before; nil for one that is longer than any that is read.
+func firstRecord(file io.ReaderAt, offset int64) ([]byte, error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, min(offset, transcript.MaxLine)), 32<<10)
 	ln, err := in.ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -292,8 +292,8 @@ func (k *ledgerSession) hasScrubbedEnd() bool {
 	return !k.Scrubbed.IsZero() && !k.Last.After(k.Scrubbed)
 }
 
-// seal hashes what was consumed, and keeps what the next read needs.
-func (r *reading) seal(file io.ReaderAt, sum digest) error {
+// hashConsumed hashes what was consumed, and keeps what the next read needs.
+func (r *reading) hashConsumed(file io.ReaderAt, sum digest) error {
 	end := r.offset + r.doc.Bytes
 	from, to := blockStart(r.offset), blockStart(end)
 	if _, err := io.Copy(sum, io.NewSectionReader(file, from, to-from)); err != nil {
@@ -337,9 +337,9 @@ func (r *reading) continues(k *ledgerSession, s transcript.Part) bool {
 	return true
 }
 
-// remember notes how far each transcript was read. The cursor in the cache may be ahead of
+// rememberCursors notes how far each transcript was read. The cursor in the cache may be ahead of
 // the ledger's: bytes that hold nothing to store need not be read again.
-func (g *collector) remember() {
+func (g *collector) rememberCursors() {
 	seen := map[string]bool{}
 	for _, r := range g.done {
 		seen[r.file.Path] = true

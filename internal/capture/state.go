@@ -340,7 +340,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 			k.Scrubbed = t.TS
 		}
 		k.noteScrubbed(t)
-		k.HasElsewhere = k.HasElsewhere || session.IsElsewhere(t.Content)
+		k.HasElsewhere = k.HasElsewhere || session.IsElsewhereMark(t.Content)
 	}
 	k.NewSinceTie = k.NewSinceTie || len(s.Turns) > 0
 	if s.Cursor != "" {
@@ -351,7 +351,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.Resume, k.Tail = nil, nil
 	}
 	for _, c := range s.ToolCalls {
-		if c.Edited() == "" {
+		if c.EditedPath() == "" {
 			continue
 		}
 		if k.Pending == nil {

@@ -26,8 +26,8 @@ func shellSessions(getenv func(string) string) (ids []string) {
 	return ids
 }
 
-// agentHere is the agent in whose shell git runs; "" where none is known.
-func agentHere(getenv func(string) string) string {
+// agentOfShell is the agent in whose shell git runs; "" where none is known.
+func agentOfShell(getenv func(string) string) string {
 	for _, v := range [...]struct{ name, agent string }{
 		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"KILO", "kilo"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
 	} {
@@ -45,7 +45,7 @@ func agentHere(getenv func(string) string) string {
 // InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they print, also on
 // a terminal.
 func InAgent(getenv func(string) string) bool {
-	return agentHere(getenv) != "" || len(shellSessions(getenv)) > 0
+	return agentOfShell(getenv) != "" || len(shellSessions(getenv)) > 0
 }
 
 // checkpointActor is who made the checkpoint: an agent if all its sessions are automated runs. The agent is the one in whose
@@ -61,7 +61,7 @@ func (g *collector) checkpointActor() (actor, agent string) {
 		}
 	}
 	actor = cmp.Or(g.Actor, actor)
-	if agent = agentHere(g.getenv); agent == "" && actor == session.ActorAgent && len(g.fresh) > 0 {
+	if agent = agentOfShell(g.getenv); agent == "" && actor == session.ActorAgent && len(g.fresh) > 0 {
 		agent = g.fresh[0].AgentID
 	}
 	return actor, agent

@@ -284,7 +284,7 @@ func (h held) take(t testing.TB, part session.Session) {
 			part.NativeID, part.FirstTurn, part.FirstTool, part.ID, turn, tool, s.ID)
 	}
 	turns, calls := slices.Concat(s.Turns, part.Turns), slices.Concat(s.ToolCalls, part.ToolCalls)
-	s.Adopt(part)
+	s.TakeHead(part)
 	s.Turns, s.ToolCalls = turns, calls
 	h.sessions[part.NativeID] = s
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// inEach runs a command in one repository after the other, and tells in a line what it did there, under one progress bar. What fails in one of
+// runInEach runs a command in one repository after the other, and tells in a line what it did there, under one progress bar. What fails in one of
 // them stops no other: its line is on stderr.
-func (app *App) inEach(ctx context.Context, doing string, repos []string, do func(context.Context, *App) (did string, err error)) error {
+func (app *App) runInEach(ctx context.Context, doing string, repos []string, do func(context.Context, *App) (did string, err error)) error {
 	shown := app.meter(doing)
 	defer shown.end()
 	failed := 0
@@ -28,8 +28,8 @@ func (app *App) inEach(ctx context.Context, doing string, repos []string, do fun
 			return fmt.Errorf("%s: stopped before %q, after %d of %d; run it again: %w", doing, repo, i, len(repos), err)
 		}
 		var heard bytes.Buffer
-		did, err := do(ctx, app.within(repo, &heard))
-		shown.clear()
+		did, err := do(ctx, app.appIn(repo, &heard))
+		shown.eraseLine()
 		for line := range strings.Lines(heard.String()) {
 			rest, first := strings.CutPrefix(line, stderrPrefix)
 			if first {
@@ -43,7 +43,7 @@ func (app *App) inEach(ctx context.Context, doing string, repos []string, do fun
 		} else {
 			app.printDone("%s: %s", repo, did)
 		}
-		shown.step(i+1, len(repos))
+		shown.setProgress(i+1, len(repos))
 	}
 	if failed > 0 {
 		return fmt.Errorf("%s: %d of %d repositories failed, see above; when that is mended, run it again", doing, failed, len(repos))
@@ -51,8 +51,8 @@ func (app *App) inEach(ctx context.Context, doing string, repos []string, do fun
 	return nil
 }
 
-// within is the program as it would run in a repository, where nobody watches. What it says is heard.
-func (app *App) within(repo string, heard *bytes.Buffer) *App {
+// appIn is the program as it would run in a repository, where nobody watches. What it says is heard.
+func (app *App) appIn(repo string, heard *bytes.Buffer) *App {
 	in := *app
 	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.oneOfMany = repo, false, new(bytes.Buffer), heard, true
 	in.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool {
@@ -62,8 +62,8 @@ func (app *App) within(repo string, heard *bytes.Buffer) *App {
 	return &in
 }
 
-// did is whether a command said that it did something.
-func (app *App) did() bool {
+// hasPrinted is whether a command said that it did something.
+func (app *App) hasPrinted() bool {
 	out, ok := app.Stdout.(*bytes.Buffer)
 	return ok && out.Len() > 0
 }
@@ -71,8 +71,8 @@ func (app *App) did() bool {
 // excluded is what init --all leaves out.
 type excluded struct{ paths, remotes []string }
 
-// path reports whether a glob fits a folder: its whole path, or the end of it from a slash on.
-func (e excluded) path(dir string) bool {
+// excludesPath reports whether a glob fits a folder: its whole path, or the end of it from a slash on.
+func (e excluded) excludesPath(dir string) bool {
 	return slices.ContainsFunc(e.paths, func(glob string) bool {
 		for tail := filepath.ToSlash(dir); ; {
 			if ok, _ := path.Match(strings.TrimSuffix(glob, "/"), tail); ok {
@@ -87,15 +87,15 @@ func (e excluded) path(dir string) bool {
 	})
 }
 
-// remote is the URL of a remote that a glob fits, in which "*" stands for anything; "" for none.
-func (e excluded) remote(c config.Config) string {
+// excludedURL is the URL of a remote that a glob fits, in which "*" stands for anything; "" for none.
+func (e excluded) excludedURL(c config.Config) string {
 	for _, glob := range e.remotes {
 		whole := "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)) + "$"
 		for _, name := range c.Remotes {
 			urls := append(slices.Clone(c.Git["remote."+name+".url"]), c.Git["remote."+name+".pushurl"]...)
 			for _, url := range urls {
-				if ok, _ := regexp.MatchString(whole, config.Plain(url)); ok {
-					return config.Plain(url)
+				if ok, _ := regexp.MatchString(whole, config.WithoutCredentials(url)); ok {
+					return config.WithoutCredentials(url)
 				}
 			}
 		}
@@ -115,7 +115,7 @@ func (app *App) targets(ctx context.Context, dirs []string, out excluded) ([]tar
 	var all []target
 	first := map[string]string{}
 	for _, dir := range dirs {
-		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), out.path)
+		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), out.excludesPath)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (app *App) target(ctx context.Context, f machine.Found, out excluded, first
 	if t.err != nil || t.skip != "" {
 		return t
 	}
-	w, err := workspace.Open(ctx, app.within(f.Path, new(bytes.Buffer)).Process)
+	w, err := workspace.Open(ctx, app.appIn(f.Path, new(bytes.Buffer)).Process)
 	if err != nil {
 		t.err = err
 		return t
@@ -148,8 +148,8 @@ func (app *App) target(ctx context.Context, f machine.Found, out excluded, first
 		t.err = err
 		return t
 	}
-	t.ready = w.Ready() == nil
-	url, root := out.remote(conf), w.Root()
+	t.ready = w.CheckReady() == nil
+	url, root := out.excludedURL(conf), w.Root()
 	switch sharer := first[root]; {
 	case url != "":
 		t.skip = "excluded, because of the remote " + url
@@ -187,21 +187,21 @@ func (c *initOptions) runAll(ctx context.Context, app *App) error {
 	if len(all) == 0 {
 		return fmt.Errorf("no repository is below %s", strings.Join(c.dirs, ", "))
 	}
-	err = app.inEach(ctx, "setting up", repos, func(ctx context.Context, in *App) (string, error) {
+	err = app.runInEach(ctx, "setting up", repos, func(ctx context.Context, in *App) (string, error) {
 		one := *c
 		err := one.setUp(ctx, in)
 		switch {
-		case err == nil && !in.did():
+		case err == nil && !in.hasPrinted():
 			return "was set up already", nil
 		case one.imported > 0:
-			return "set up, imported " + session.Count(one.imported, "session"), err
+			return "set up, imported " + session.CountNoun(one.imported, "session"), err
 		}
 		return "set up", err
 	})
 	if len(repos) > 0 && ctx.Err() == nil {
 		app.hint(`nothing is sent anywhere before you run "git rekal sync" or "git rekal push" in a repository; "git rekal clean --all" undoes all of this`)
 	}
-	switch unlooked := fmt.Errorf("setting up: %s could not be looked at, see above", session.Count(unread, "folder")); {
+	switch unlooked := fmt.Errorf("setting up: %s could not be looked at, see above", session.CountNoun(unread, "folder")); {
 	case unread == 0:
 		return err
 	case err == nil:
@@ -217,7 +217,7 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	err = app.inEach(ctx, "cleaning", repos, func(ctx context.Context, in *App) (string, error) {
+	err = app.runInEach(ctx, "cleaning", repos, func(ctx context.Context, in *App) (string, error) {
 		one := *c
 		if err := one.cleanUp(ctx, in); err != nil {
 			return "", err

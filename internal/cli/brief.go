@@ -67,7 +67,7 @@ func (c *briefOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *briefOptions) run(ctx context.Context, app *App) error {
 	if c.hook != "" {
-		c.answer(ctx, app)
+		c.answerHook(ctx, app)
 		return nil
 	}
 	w, err := workspace.Open(ctx, app.Process)
@@ -77,9 +77,9 @@ func (c *briefOptions) run(ctx context.Context, app *App) error {
 	defer w.Close()
 	out, text, err := brief.ForStart(ctx, w, c.budget)
 	if err != nil {
-		return w.ExplainClean(err)
+		return w.AsNotInitialised(err)
 	}
-	if (outputFlags{json: c.json, text: c.text}).reads(app) {
+	if (outputFlags{json: c.json, text: c.text}).printsText(app) {
 		_, err = io.WriteString(app.Stdout, text)
 		return err
 	}
@@ -93,15 +93,15 @@ const briefTime = 120 * time.Millisecond
 // briefInput is how much of what an agent says is read: a prompt may hold a whole log.
 const briefInput = 4 << 20
 
-// answer answers a hook in time, or not at all.
-func (c *briefOptions) answer(ctx context.Context, app *App) {
+// answerHook answers a hook in time, or not at all.
+func (c *briefOptions) answerHook(ctx context.Context, app *App) {
 	ctx, cancel := context.WithTimeout(ctx, briefTime)
 	defer cancel()
 	done := make(chan []byte, 1)
 	go func() {
 		var out []byte
-		_ = guarded(func() (err error) { // an agent is not told what went wrong
-			out, err = c.ask(ctx, *app)
+		_ = recoverPanic(func() (err error) { // an agent is not told what went wrong
+			out, err = c.briefInTime(ctx, *app)
 			return err
 		})
 		done <- out
@@ -115,7 +115,7 @@ func (c *briefOptions) answer(ctx context.Context, app *App) {
 	}
 }
 
-func (c *briefOptions) ask(ctx context.Context, app App) ([]byte, error) {
+func (c *briefOptions) briefInTime(ctx context.Context, app App) ([]byte, error) {
 	if config.Off(app.Env) || !slices.Contains(brief.Agents(), c.hook) {
 		return nil, nil
 	}

@@ -71,7 +71,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// Unlike a read, this waits for other processes that index, so that a search finds the captured sessions at once.
-	err = app.indexing(false, func(progress func(done, total int)) error { return w.KeepUp(ctx, progress) })
+	err = app.withIndexingMeter(false, func(progress func(done, total int)) error { return w.CatchUpBriefly(ctx, progress) })
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 		app.Warn(err)
 		return nil
 	}
-	if app.paused(author.Config) {
+	if app.notifyPaused(author.Config) {
 		return nil
 	}
 	capturer, err := w.Capturer(ctx, author)
@@ -117,7 +117,7 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 		return err
 	}
 	shown := app.meter(capture.Reading)
-	capturer.Progress = shown.stage
+	capturer.Progress = shown.setStage
 	out, err := capturer.Run(ctx, via, nil)
 	shown.end()
 	if err != nil {
@@ -145,7 +145,7 @@ func (app *App) tellCaptured(out capture.Outcome) {
 // tellRedacted tells the user that something was taken out.
 func (app *App) tellRedacted(secrets int) {
 	if secrets > 0 {
-		app.notify(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
+		app.notify(fmt.Sprintf("redacted %s before storing", session.CountNoun(secrets, "secret")))
 	}
 }
 
@@ -156,12 +156,12 @@ func (app *App) tellSkipped(out capture.Outcome) {
 		if more := len(out.SkippedIn) - 1; more > 0 {
 			where = fmt.Sprintf("%s and %d more", where, more)
 		}
-		app.notify(fmt.Sprintf("skipped %s that can't be read, in %s", session.Count(out.Skipped, "line"), where))
+		app.notify(fmt.Sprintf("skipped %s that can't be read, in %s", session.CountNoun(out.Skipped, "line"), where))
 	}
 }
 
 func captureCounts(out capture.Outcome) string {
-	return fmt.Sprintf("%s, %s, %s", session.Count(out.Sessions, "session"), session.Count(out.Turns, "turn"), session.Count(out.ToolCalls, "tool call"))
+	return fmt.Sprintf("%s, %s, %s", session.CountNoun(out.Sessions, "session"), session.CountNoun(out.Turns, "turn"), session.CountNoun(out.ToolCalls, "tool call"))
 }
 
 func total(counts map[string]int) int {

@@ -95,7 +95,7 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 		app.hint(hint)
 	}
 	// Whoever sets the repository up again agrees again to share.
-	remote, err := w.Unshare(ctx)
+	remote, err := w.RemoveAgreement(ctx)
 	if remote != "" {
 		app.printDone("removed: rekal.remote (was %s)", remote)
 	}
@@ -105,22 +105,22 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	if len(report.Done) > 0 && !c.ledger && !app.oneOfMany { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
 	}
-	if err := c.outputs(ctx, app, w); err != nil {
+	if err := c.removeRecords(ctx, app, w); err != nil {
 		return err
 	}
 	if file := w.RememberedFile(); file != "" { // also where the ledger goes: its transcripts may be captured again
 		app.printDone("left: fingerprints of what was taken out, in %s (remove the file to forget them)", file)
 	}
-	if err := c.ledgers(ctx, app, w); err != nil || !c.ledger {
+	if err := c.removeLedgers(ctx, app, w); err != nil || !c.ledger {
 		return err
 	}
-	return c.keptOut(ctx, app, w)
+	return c.removeExclusions(ctx, app, w)
 }
 
-// outputs are the records. Those that were made of transcripts can be made again.
-func (c *cleanOptions) outputs(ctx context.Context, app *App, w *workspace.Workspace) error {
+// removeRecords are the records. Those that were made of transcripts can be made again.
+func (c *cleanOptions) removeRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if !c.records {
-		if err := curate.ForgetOverheard(ctx, w); err != nil {
+		if err := curate.ForgetAgentOutputs(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -129,17 +129,17 @@ func (c *cleanOptions) outputs(ctx context.Context, app *App, w *workspace.Works
 	case !c.records && (err != nil || n == 0): // what can't be read can be removed
 		return err
 	case !c.records:
-		app.printDone(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.Count(n, "record"))
+		app.printDone(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.CountNoun(n, "record"))
 		return nil
 	}
 	if err := curate.RemoveRecords(w); err != nil {
 		return err
 	}
-	app.printDone("removed: %s of what commands printed", session.Count(n, "record"))
+	app.printDone("removed: %s of what commands printed", session.CountNoun(n, "record"))
 	return nil
 }
 
-func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Workspace) error {
+func (c *cleanOptions) removeLedgers(ctx context.Context, app *App, w *workspace.Workspace) error {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
 		return err
@@ -165,9 +165,9 @@ func (c *cleanOptions) ledgers(ctx context.Context, app *App, w *workspace.Works
 	return nil
 }
 
-// keptOut removes the settings that kept something out of the ledgers, which are gone.
-func (c *cleanOptions) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
-	keys, err := curate.Admit(ctx, w)
+// removeExclusions removes the settings that kept something out of the ledgers, which are gone.
+func (c *cleanOptions) removeExclusions(ctx context.Context, app *App, w *workspace.Workspace) error {
+	keys, err := curate.LiftExclusions(ctx, w)
 	for _, key := range keys {
 		app.printDone(`removed: %s; "git rekal init" captures what it kept out`, key)
 	}

@@ -90,15 +90,15 @@ COMMANDS
 	root.SetHelpCommand(help)
 	root.SetOut(app.Stdout)
 	root.SetErr(io.Discard)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { app.helpErr = app.help(app.asksAbout(cmd, args)) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { app.helpErr = app.help(app.helpSubject(cmd, args)) })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		usage := &usageError{err: plainFlag(err), command: cmd.Name()}
+		usage := &usageError{err: explainFlagError(err), command: cmd.Name()}
 		if cmd.Name() == recallName {
 			usage.meant = app.commandFor(args[0])
 		}
 		return usage
 	})
-	root.SetArgs(app.arguments(args))
+	root.SetArgs(app.withCommandName(args))
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
@@ -119,29 +119,29 @@ func Main(ctx context.Context, app *App, args []string) int {
 	return status(err)
 }
 
-// arguments are the arguments with the name of a command before them, as cobra reads them. Commands win over a search for their names.
-func (app *App) arguments(args []string) []string {
+// withCommandName are the arguments with the name of a command before them, as cobra reads them. Commands win over a search for their names.
+func (app *App) withCommandName(args []string) []string {
 	if len(args) > 0 && args[0] == "--version" {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		app.completesFlags()
-		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") || len(words) > 1 && app.command(words[0]) == nil {
+		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") || len(words) > 1 && app.findCommand(words[0]) == nil {
 			args = slices.Insert(slices.Clone(args), 1, recallName)
 		}
 		return args
 	}
 	if len(args) > 0 && (args[0] != "why" || !app.asksWhy(args[1:])) {
-		if cmd := app.command(args[0]); cmd != nil {
-			return append([]string{args[0]}, habits(cmd.Flags(), app.nameGroups(cmd.Flags(), args[1:]))...)
+		if cmd := app.findCommand(args[0]); cmd != nil {
+			return append([]string{args[0]}, translateGitFlags(cmd.Flags(), app.nameGroups(cmd.Flags(), args[1:]))...)
 		}
 	}
 	recall, _, _ := app.root.Find([]string{recallName})
-	return append([]string{recallName}, question(recall.Flags(), app.nameGroups(recall.Flags(), args))...)
+	return append([]string{recallName}, maskQuestion(recall.Flags(), app.nameGroups(recall.Flags(), args))...)
 }
 
-// command is the command that a person may name so; nil for none.
-func (app *App) command(name string) *cobra.Command {
+// findCommand is the command that a person may name so; nil for none.
+func (app *App) findCommand(name string) *cobra.Command {
 	for _, cmd := range app.root.Commands() {
 		if cmd.Name() == name && cmd.Runnable() && name != recallName {
 			return cmd
@@ -158,7 +158,7 @@ func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace
 		return nil, workspace.Author{}, err
 	}
 	var author workspace.Author
-	if err = w.Ready(); err == nil {
+	if err = w.CheckReady(); err == nil {
 		author, err = w.Author(ctx)
 	}
 	if err != nil {
@@ -175,19 +175,19 @@ func (app *App) withMoment(ctx context.Context, o ask.Opening, use func(*workspa
 		return err
 	}
 	defer w.Close()
-	return w.ExplainClean(app.indexing(true, func(progress func(done, total int)) error {
+	return w.AsNotInitialised(app.withIndexingMeter(true, func(progress func(done, total int)) error {
 		o.Progress = progress
 		at, err := ask.Open(ctx, w, o)
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
-		app.notice(at)
+		app.printMomentNotice(at)
 		return errors.Join(use(w, at), at.Close())
 	}))
 }
 
-// notice tells that an answer is as of a moment that nobody named.
-func (app *App) notice(at *ask.Moment) {
+// printMomentNotice tells that an answer is as of a moment that nobody named.
+func (app *App) printMomentNotice(at *ask.Moment) {
 	if at.Notice != "" {
 		app.notify(at.Notice)
 	}
@@ -200,32 +200,34 @@ const stderrPrefix = "git-rekal: "
 func (app *App) printDone(format string, a ...any) {
 	columns := 0
 	if app.seenByPerson(outputFlags{}) {
-		columns = app.given(outputFlags{}).Screen().Width
+		columns = app.terminalOutput(outputFlags{}).Screen().Width
 	}
 	fmt.Fprint(app.Stdout, text.Message(columns, "", "    ", printable(fmt.Sprintf(format, a...))))
 }
 
 // notify prints one line for the user on stderr.
 func (app *App) notify(line string) {
-	fmt.Fprint(app.Stderr, text.Message(app.columns(), stderrPrefix, stderrPrefix, printable(line)))
+	fmt.Fprint(app.Stderr, text.Message(app.stderrWidth(), stderrPrefix, stderrPrefix, printable(line)))
 }
 
-// columns is how wide the terminal is on which the user is told something; 0 for no terminal.
-func (app *App) columns() int {
+// stderrWidth is how wide the terminal is on which the user is told something; 0 for no terminal.
+func (app *App) stderrWidth() int {
 	if !app.Terminal {
 		return 0
 	}
-	return terminal.Given{Stdout: app.plainStderr(), Env: app.Env}.Screen().Width
+	return terminal.Output{Stdout: app.plainStderr(), Env: app.Env}.Screen().Width
 }
 
-// at is a time as people are told it, in their zone.
-func (app *App) at(t time.Time) string { return t.In(app.Now().Location()).Format("2006-01-02 15:04") }
+// formatTime is a time as people are told it, in their zone.
+func (app *App) formatTime(t time.Time) string {
+	return t.In(app.Now().Location()).Format("2006-01-02 15:04")
+}
 
 // hint prints what the user may do about something; a hint may have several lines.
 func (app *App) hint(hint string) {
 	prefix := stderrPrefix + "hint: "
 	for line := range strings.SplitSeq(hint, "\n") {
-		fmt.Fprint(app.Stderr, text.Message(app.columns(), prefix, prefix, printable(line)))
+		fmt.Fprint(app.Stderr, text.Message(app.stderrWidth(), prefix, prefix, printable(line)))
 		prefix = ""
 	}
 }

@@ -127,7 +127,7 @@ func (app *App) completes(what string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
 		app.Warn = func(error) {}
 		var out []string
-		for _, m := range app.values(cmd.Context(), what, begin) {
+		for _, m := range app.completions(cmd.Context(), what, begin) {
 			if strings.HasPrefix(m.word, begin) {
 				out = append(out, cobra.CompletionWithDesc(m.word, result.Printable(m.about)))
 			}
@@ -163,8 +163,8 @@ const (
 	takesShell    = "shell"
 )
 
-// values are those that an argument or flag may have. Of one that nobody can list, and of a path, there are none.
-func (app *App) values(ctx context.Context, what, begin string) []match {
+// completions are those that an argument or flag may have. Of one that nobody can list, and of a path, there are none.
+func (app *App) completions(ctx context.Context, what, begin string) []match {
 	var words []string
 	switch what {
 	case takesPage:
@@ -174,21 +174,21 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		}
 		return out
 	case takesID:
-		return app.ids(ctx, begin)
+		return app.completeIDs(ctx, begin)
 	case takesPurged:
-		return app.purged(ctx)
+		return app.completePurged(ctx)
 	case takesRange:
 		from, _, ok := strings.Cut(begin, "..")
-		for _, name := range app.revisions(ctx) {
+		for _, name := range app.completeRevisions(ctx) {
 			if ok {
 				name = from + ".." + name
 			}
 			words = append(words, name)
 		}
 	case takesRevision, "checkpoint", "since", "until":
-		words = app.revisions(ctx)
+		words = app.completeRevisions(ctx)
 	case takesRemote:
-		words = app.remotes(ctx)
+		words = app.completeRemotes(ctx)
 	case takesShell:
 		words = shells()
 	case groupFlag:
@@ -224,10 +224,10 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 // shownIDs bounds how many sessions and memories are offered: the latest.
 const shownIDs = 50
 
-// ids are sessions and memories whose IDs begin so, in any case, the latest first.
-func (app *App) ids(ctx context.Context, begin string) (out []match) {
-	app.looking(ctx, func(at *ask.Moment) {
-		titles, _ := at.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
+// completeIDs are sessions and memories whose IDs begin so, in any case, the latest first.
+func (app *App) completeIDs(ctx context.Context, begin string) (out []match) {
+	app.withExistingIndex(ctx, func(at *ask.Moment) {
+		titles, _ := at.TitlesByIDPrefix(ctx, strings.ToUpper(begin), shownIDs+1)
 		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
 		if len(ids) > shownIDs {
 			ids = ids[1:] // how far an ID may be cut its neighbours decide
@@ -240,8 +240,8 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 	return out
 }
 
-// looking looks into the index, where there is one: a completion tells no errors.
-func (app *App) looking(ctx context.Context, into func(*ask.Moment)) {
+// withExistingIndex looks into the index, where there is one: a completion tells no errors.
+func (app *App) withExistingIndex(ctx context.Context, into func(*ask.Moment)) {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return
@@ -253,20 +253,20 @@ func (app *App) looking(ctx context.Context, into func(*ask.Moment)) {
 	}
 }
 
-// purged are the sessions and memories that can be restored.
-func (app *App) purged(ctx context.Context) (out []match) {
-	app.looking(ctx, func(at *ask.Moment) {
+// completePurged are the sessions and memories that can be restored.
+func (app *App) completePurged(ctx context.Context) (out []match) {
+	app.withExistingIndex(ctx, func(at *ask.Moment) {
 		ids, _ := at.PurgedIDs(ctx)
 		for _, id := range slices.Backward(ids) {
-			titles, _ := at.Beginning(ctx, id, 1) // without one it is restored as well
+			titles, _ := at.TitlesByIDPrefix(ctx, id, 1) // without one it is restored as well
 			out = append(out, match{id, titles[id]})
 		}
 	})
 	return out
 }
 
-// revisions are the names that a repository's commits have.
-func (app *App) revisions(ctx context.Context) []string {
+// completeRevisions are the names that a repository's commits have.
+func (app *App) completeRevisions(ctx context.Context) []string {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil
@@ -287,7 +287,7 @@ func (app *App) revisions(ctx context.Context) []string {
 	return names
 }
 
-func (app *App) remotes(ctx context.Context) []string {
+func (app *App) completeRemotes(ctx context.Context) []string {
 	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return nil

@@ -83,16 +83,16 @@ func (c *compressOptions) run(ctx context.Context, app *App) error {
 	if _, err := io.WriteString(app.Stdout, r.Text); err != nil {
 		return fmt.Errorf("compress: %w", err)
 	}
-	return c.keep(ctx, app, r, raw)
+	return c.storeRecord(ctx, app, r, raw)
 }
 
-// keep stores what was read, where records are kept.
-func (c *compressOptions) keep(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
-	w, err := app.keeping(ctx)
+// storeRecord stores what was read, where records are kept.
+func (c *compressOptions) storeRecord(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
+	w, err := app.openToKeepRecords(ctx)
 	if err != nil { // the result is there: who only wanted that needs no repository
 		return nil //nolint:nilerr // see above
 	}
-	keeper := curate.Prepare(ctx, w)
+	keeper := curate.PrepareKeeper(ctx, w)
 	defer keeper.Close()
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, c.command, c.status), raw.Reader())
 	if err != nil {

@@ -68,20 +68,20 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	shown := app.meter("reading ledgers")
-	err = doctor.Scan(ctx, w, &found, func(segments int) { shown.step(segments, 0) })
+	err = doctor.Scan(ctx, w, &found, func(segments int) { shown.setProgress(segments, 0) })
 	shown.end()
 	if err != nil {
 		return err
 	}
-	if c.index && w.Ready() == nil {
-		if err := c.keys(ctx, app, &found); err != nil {
+	if c.index && w.CheckReady() == nil {
+		if err := c.checkSQLKeys(ctx, app, &found); err != nil {
 			return err
 		}
 	}
 	if c.outputFlags.json {
 		err = result.Write(app.Stdout, found)
 	} else {
-		err = app.layPlain(ctx, w, c.outputFlags, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
+		err = app.printLinewise(ctx, w, c.outputFlags, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
 	}
 	if err == nil && !found.OK {
 		err = errWrong
@@ -89,11 +89,11 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 	return err
 }
 
-// keys checks the databases of SQL.
-func (c *doctorOptions) keys(ctx context.Context, app *App, found *result.Doctor) error {
+// checkSQLKeys checks the databases of SQL.
+func (c *doctorOptions) checkSQLKeys(ctx context.Context, app *App, found *result.Doctor) error {
 	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
-			d, err := at.SQL(ctx, kind, app.makingTables)
+			d, err := at.SQL(ctx, kind, app.notifyMakingTables)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (c *doctorOptions) keys(ctx context.Context, app *App, found *result.Doctor
 			if err := errors.Join(err, d.Close()); err != nil {
 				return err
 			}
-			doctor.Keys(found, string(kind), broken, checked)
+			doctor.ReportKeys(found, string(kind), broken, checked)
 		}
 		return nil
 	})

@@ -13,7 +13,7 @@ func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.C
 		return nil
 	}
 	if conf.Embed.BuiltIn() {
-		return w.WorkLater(conf, true)
+		return w.StartBackgroundWork(conf, true)
 	}
 	return app.embedNow(ctx, w, conf.Embed, how)
 }
@@ -22,19 +22,19 @@ func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.C
 func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed, how workspace.Embedding) error {
 	shown := app.meter("making vectors")
 	defer shown.end()
-	how.Progress = shown.step
+	how.Progress = shown.setProgress
 	return w.Embed(ctx, conf, how)
 }
 
 // catchUp brings the index up to what a command stored, and makes the vectors of it.
 func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
-	err := app.indexing(false, func(progress func(done, total int)) error { return w.CatchUp(ctx, progress) })
+	err := app.withIndexingMeter(false, func(progress func(done, total int)) error { return w.CatchUp(ctx, progress) })
 	all := true
 	if err == nil {
-		all, err = w.Judge(ctx, author.Config, mostJudged)
+		all, err = w.JudgeSignatures(ctx, author.Config, mostJudged)
 	}
 	if err == nil && !all && !author.Config.Embed.BuiltIn() { // else that is started anyway
-		err = w.WorkLater(author.Config, true)
+		err = w.StartBackgroundWork(author.Config, true)
 	}
 	if err != nil {
 		return err

@@ -40,30 +40,30 @@ func status(err error) int {
 }
 
 // explain is an error with what to do about it, in one line.
-func explain(err error) string { return advise(err, nil) }
+func explain(err error) string { return withHint(err, nil) }
 
 // explainTool is the same for who called a tool of the MCP server, and knows its inputs rather than flags.
-func explainTool(err error) string { return advise(err, toolKinds) }
+func explainTool(err error) string { return withHint(err, toolKinds) }
 
-func advise(err error, first []kind) string {
+func withHint(err error, first []kind) string {
 	if hint := cmp.Or(hintIn(first, err), advice.Of(err), hintIn(systemKinds, err)); hint != "" {
-		return withoutSteps(err) + ": " + hint
+		return withoutPackageNames(err) + ": " + hint
 	}
-	return withoutSteps(err)
+	return withoutPackageNames(err)
 }
 
 // steps are names of packages at the beginning of an error, maybe behind the hook's, that say nothing to a person.
 var steps = lazy.Expr(`^([a-z]+-[a-z]+: )?(?:config: |git: open |ledger: scrub: )`)
 
-// withoutSteps is an error without the names of the packages that it came through.
-func withoutSteps(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
+// withoutPackageNames is an error without the names of the packages that it came through.
+func withoutPackageNames(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
 
 // explainWarning is a warning, with what to do where there is something.
 func explainWarning(err error) string {
 	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) || errors.Is(err, workspace.ErrTracked) {
 		return explain(err)
 	}
-	return withoutSteps(err)
+	return withoutPackageNames(err)
 }
 
 func hintIn(kinds []kind, err error) string {

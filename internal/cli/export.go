@@ -73,7 +73,7 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
-	if fs.Changed("parquet") || c.noText || c.mirrors != "" || c.group.asked() {
+	if fs.Changed("parquet") || c.noText || c.mirrors != "" || c.group.isGiven() {
 		return c.validateParquet(fs, args)
 	}
 	if c.rev = "HEAD"; len(args) == 1 && c.format != "" {
@@ -93,13 +93,13 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 func (c *exportOptions) run(ctx context.Context, app *App) error {
 	app.Public = true
 	if c.parquet != "" {
-		return c.tables(ctx, app)
+		return c.exportParquet(ctx, app)
 	}
 	switch c.format {
 	case agentTrace:
-		return c.traces(ctx, app)
+		return c.exportAgentTrace(ctx, app)
 	case gitAINotes:
-		return c.notes(ctx, app)
+		return c.exportGitAINotes(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
@@ -111,9 +111,9 @@ func (c *exportOptions) run(ctx context.Context, app *App) error {
 			authors = []string{strings.ToLower(who.Email)}
 		}
 		if c.dir != "" {
-			return c.files(ctx, app, at, authors)
+			return c.exportMarkdown(ctx, app, at, authors)
 		}
-		return c.lines(ctx, app, w, at, authors)
+		return c.exportJSON(ctx, app, w, at, authors)
 	})
 }
 
@@ -124,7 +124,7 @@ type exported struct {
 	result.StorySession
 }
 
-func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
+func (c *exportOptions) exportJSON(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
 	out := bufio.NewWriter(app.Stdout)
 	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		if m != nil {
@@ -135,7 +135,7 @@ func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
-	if err := curate.OverhearAll(ctx, w); err != nil {
+	if err := curate.RecordAllAgentOutputs(ctx, w); err != nil {
 		return err
 	}
 	records, err := at.Records(ctx)
@@ -152,7 +152,7 @@ func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Worksp
 	}
 	for _, r := range records {
 		if r.From != nil && len(conf.Private) > 0 {
-			if _, err := names.Find(r.From.Session); err != nil { // it is of a private session
+			if _, err := names.CompleteID(r.From.Session); err != nil { // it is of a private session
 				continue
 			}
 		}
@@ -163,7 +163,7 @@ func (c *exportOptions) lines(ctx context.Context, app *App, w *workspace.Worksp
 	return out.Flush()
 }
 
-func (c *exportOptions) files(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
+func (c *exportOptions) exportMarkdown(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
 	dir := app.Path(c.dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("export: %w", err)
@@ -172,9 +172,9 @@ func (c *exportOptions) files(ctx context.Context, app *App, at *ask.Moment, aut
 	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		name, text := "", ""
 		if m != nil {
-			name, text = story.FileName(m.CapturedAt, m.ID, m.Title), story.Note(*m)
+			name, text = story.FileName(m.CapturedAt, m.ID, m.Title), story.MemoryPage(*m)
 		} else {
-			name, text = story.FileName(s.StartedAt, s.ID, s.Title), story.Whole(*s)
+			name, text = story.FileName(s.StartedAt, s.ID, s.Title), story.SessionPage(*s)
 		}
 		n++
 		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
@@ -182,6 +182,6 @@ func (c *exportOptions) files(ctx context.Context, app *App, at *ask.Moment, aut
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	app.printDone("wrote %s into %s", session.Count(n, "file"), c.dir)
+	app.printDone("wrote %s into %s", session.CountNoun(n, "file"), c.dir)
 	return nil
 }

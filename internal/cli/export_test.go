@@ -86,7 +86,7 @@ func roff(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
 		long = gitRekal(cmd)
 	}
-	for _, bl := range blocks(long) {
+	for _, bl := range splitBlocks(long) {
 		roffBlock(b, bl)
 	}
 	if cmd.Flags().HasAvailableFlags() {

@@ -48,7 +48,7 @@ func (c *forgetOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *forgetOptions) run(ctx context.Context, app *App) error {
-	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.forget(ctx, app, w, author) })
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.forget(ctx, app, w, author) })
 }
 
 func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
@@ -69,10 +69,10 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 	if err != nil {
 		return err
 	}
-	app.progress("making the caches anew")
+	app.notifyStep("making the caches anew")
 	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	app.printDone("forgot %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
-	(&scrubOptions{}).tell(app, left, ledger.Scrubbed{})
+	app.printDone("forgot %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	(&scrubOptions{}).hintLeftovers(app, left, ledger.Scrubbed{})
 	return errors.Join(err, undone)
 }

@@ -43,11 +43,11 @@ func (g *grouping) validate(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// asked reports whether more than this repository is asked.
-func (g *grouping) asked() bool { return g.all || g.name != "" }
+// isGiven reports whether more than this repository is asked.
+func (g *grouping) isGiven() bool { return g.all || g.name != "" }
 
-// which is what a group is opened by.
-func (g *grouping) which(app *App) group.Which {
+// groupSelection is what a group is opened by.
+func (g *grouping) groupSelection(app *App) group.Which {
 	out := group.Which{All: g.all, Person: app.Terminal && !capture.InAgent(app.Getenv)}
 	if g.name != ownGroups {
 		out.Name = g.name
@@ -68,15 +68,15 @@ func (app *App) nameGroups(fs *pflag.FlagSet, args []string) []string {
 	return slices.Concat(args[:at], []string{"--" + groupFlag + "=" + args[at+1]}, args[at+2:])
 }
 
-// inGroup opens a group, has it asked for an answer of a shape, and tells which of its repositories could not be.
-func (app *App) inGroup(ctx context.Context, g grouping, s outputFlags, use func(*group.Group) error) error {
-	which := g.which(app)
+// withGroup opens a group, has it asked for an answer of a shape, and tells which of its repositories could not be.
+func (app *App) withGroup(ctx context.Context, g grouping, s outputFlags, use func(*group.Group) error) error {
+	which := g.groupSelection(app)
 	which.Agent = s.toAgent(app)
-	return app.inWhich(ctx, which, use)
+	return app.withSelection(ctx, which, use)
 }
 
-// inWhich is inGroup for repositories that are chosen already.
-func (app *App) inWhich(ctx context.Context, which group.Which, use func(*group.Group) error) error {
+// withSelection is withGroup for repositories that are chosen already.
+func (app *App) withSelection(ctx context.Context, which group.Which, use func(*group.Group) error) error {
 	members, err := group.Open(ctx, app.Process, which)
 	if err != nil {
 		return err
@@ -91,43 +91,43 @@ func (app *App) inWhich(ctx context.Context, which group.Which, use func(*group.
 
 // runGroup is run where several repositories are asked.
 func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
-	reads := c.shape.reads(app)
-	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
+	reads := c.shape.printsText(app)
+	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
-		c.tell(app, found.Found)
+		c.hintIntent(app, found.Found)
 		if !reads {
 			return result.Write(app.Stdout, found.Recall)
 		}
-		screen, look := app.look(ctx, g.First(), c.shape)
-		look.Short, look.Commit, look.Matches = found.Short, nil, matches(ask.Matches, found.Recall)
+		screen, look := app.screenAndLook(ctx, g.First(), c.shape)
+		look.Short, look.Commit, look.Matches = found.Short, nil, questionMatcher(ask.Matches, found.Recall)
 		return screen.Print(text.Recall(look, found.Recall, nil))
 	})
 }
 
 // runGroup is run where several repositories are asked.
 func (c *logOptions) runGroup(ctx context.Context, app *App) error {
-	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
+	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		found, err := g.Log(ctx, c.req)
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
 		if c.shape.json {
 			return writeCheckpoints(app, found.Checkpoints)
 		}
-		c.tellNone(app, found.Checkpoints, found.Sessions)
-		return app.layGroup(ctx, g, c.shape, found.Short, func(l text.Look) string { return c.form()(l, found.Checkpoints, found.Subject) })
+		c.explainNoCheckpoints(app, found.Checkpoints, found.Sessions)
+		return app.printGroupText(ctx, g, c.shape, found.Short, func(l text.Look) string { return c.layout()(l, found.Checkpoints, found.Subject) })
 	})
 }
 
 // runGroup is run where several repositories are asked.
 func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
-	return app.inGroup(ctx, c.group, c.shape, func(g *group.Group) error {
+	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
 		stats, err := g.Stats(ctx, c.req)
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
 		if stats.Notice != nil {
 			app.hint(stats.Notice.Error())
@@ -135,19 +135,19 @@ func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
 		if c.shape.json {
 			return result.Write(app.Stdout, stats.Stats)
 		}
-		return app.layGroup(ctx, g, c.shape, stats.Short, func(l text.Look) string { return text.Stats(l, stats.Stats) })
+		return app.printGroupText(ctx, g, c.shape, stats.Short, func(l text.Look) string { return text.Stats(l, stats.Stats) })
 	})
 }
 
-// layGroup is layPlain for what several repositories answered.
-func (app *App) layGroup(ctx context.Context, g *group.Group, s outputFlags, short func(id string) string, l lay) error {
+// printGroupText is printLinewise for what several repositories answered.
+func (app *App) printGroupText(ctx context.Context, g *group.Group, s outputFlags, short func(id string) string, l layout) error {
 	look := text.Look{Color: s.color == "always"}
 	show := func(s string) error {
 		_, err := io.WriteString(app.Stdout, s)
 		return err
 	}
 	if app.seenByPerson(s) {
-		screen, watched := app.look(ctx, g.First(), s)
+		screen, watched := app.screenAndLook(ctx, g.First(), s)
 		look, show = watched, screen.Print
 	}
 	look.Short, look.Commit = short, nil

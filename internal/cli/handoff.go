@@ -34,7 +34,7 @@ With --to, it starts that agent with the page as its first prompt. AGENT is `,
 		ValidArgsFunction: app.completes(takesID),
 	}
 	fs := cmd.Flags()
-	fs.Func("to", "start `AGENT` with it", once(&c.to))
+	fs.Func("to", "start `AGENT` with it", setOnce(&c.to))
 	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
 	return app.withOptions(cmd, c)
 }

@@ -42,9 +42,9 @@ func (c *helpOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *helpOptions) run(_ context.Context, app *App) error { return app.help(c.wanted) }
 
-// asksAbout is what a call with -h asks about: the name of a topic before it is no question. A search itself is explained by "help recall",
+// helpSubject is what a call with -h asks about: the name of a topic before it is no question. A search itself is explained by "help recall",
 // and by -h the program.
-func (app *App) asksAbout(cmd *cobra.Command, args []string) *cobra.Command {
+func (app *App) helpSubject(cmd *cobra.Command, args []string) *cobra.Command {
 	if cmd.Name() != recallName {
 		return cmd
 	}
@@ -61,9 +61,9 @@ const helpWidth = 80
 
 // help prints the page of a command, or for the program an overview, through the pager on a terminal.
 func (app *App) help(cmd *cobra.Command) error {
-	given, width := app.given(outputFlags{}), helpWidth
+	given, width := app.terminalOutput(outputFlags{}), helpWidth
 	screen := given.Screen()
-	if given.Shown() {
+	if given.SeenByPerson() {
 		width = screen.Width
 	}
 	page := helpPage(cmd, min(width, helpWidth))
@@ -81,7 +81,7 @@ func (app *App) commandList(width int) string {
 		rows = len(first)
 	}
 	var b strings.Builder
-	entry := func(name string) string { return fmt.Sprintf("  %-11s%s", name, app.command(name).Short) }
+	entry := func(name string) string { return fmt.Sprintf("  %-11s%s", name, app.findCommand(name).Short) }
 	for i := range rows {
 		line := entry(first[i])
 		if j := i + rows; j < len(first) {
@@ -112,7 +112,7 @@ func helpPage(cmd *cobra.Command, width int) string {
 		}
 		b.WriteString(wrapWords(width, form, lead, strings.Repeat(" ", min(len(lead), width/5))))
 	}
-	for i, bl := range blocks(cmd.Long) {
+	for i, bl := range splitBlocks(cmd.Long) {
 		if i > 0 || b.Len() > 0 {
 			b.WriteByte('\n')
 		}
@@ -171,7 +171,7 @@ const (
 	heading
 )
 
-func blocks(long string) (out []block) {
+func splitBlocks(long string) (out []block) {
 	for raw := range strings.SplitSeq(strings.Trim(long, "\n"), "\n\n") {
 		first, rest, _ := strings.Cut(raw, "\n")
 		switch {

@@ -52,15 +52,15 @@ func (c *hookOptions) run(ctx context.Context, app *App) error {
 		return nil
 	}
 	c.call.Stdin, c.call.Skipped = app.Stdin, app.tellSkipped
-	err := guarded(func() error { return c.call.Run(ctx, app.Process) })
+	err := recoverPanic(func() error { return c.call.Run(ctx, app.Process) })
 	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) && !errors.Is(err, git.ErrUnsupported) {
 		app.notify(fmt.Sprintf("%s: %s", c.call.Name, explain(err)))
 	}
 	return nil
 }
 
-// guarded turns a panic into an error: whatever breaks here, git goes on with one line.
-func guarded(do func() error) (err error) {
+// recoverPanic turns a panic into an error: whatever breaks here, git goes on with one line.
+func recoverPanic(do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("internal error: %v: please report it", v)

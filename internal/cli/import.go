@@ -48,7 +48,7 @@ Prints one line of JSON for each source.
 	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: everyone's sessions")
 	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
-	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
+	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", setOnce(&c.Agent))
 	return app.withOptions(cmd, c)
 }
 
@@ -86,7 +86,7 @@ func (c *importOptions) run(ctx context.Context, app *App) error {
 	}
 	var failed []error
 	shown := app.meter(capture.Reading)
-	c.Histories.Progress = shown.stage
+	c.Histories.Progress = shown.setStage
 	err = curate.Import(ctx, w, author, c.Histories, func(in curate.Imported) error {
 		failed = append(failed, in.Found.Failed...)
 		app.tellImport(in)
@@ -99,7 +99,7 @@ func (c *importOptions) run(ctx context.Context, app *App) error {
 	if err := app.catchUp(ctx, w, author); err != nil {
 		return err
 	}
-	return app.last(failed)
+	return app.notifyFailures(failed)
 }
 
 // tellImport says in a line what came of a source, and in others what did not.
@@ -107,9 +107,9 @@ func (app *App) tellImport(in curate.Imported) {
 	app.tellCaptured(in.Outcome)
 	switch {
 	case in.Sessions > 0:
-		app.notify(fmt.Sprintf("%s: imported %s%s", in.Found.Name, captureCounts(in.Outcome), tied(in.Checkpoints)))
+		app.notify(fmt.Sprintf("%s: imported %s%s", in.Found.Name, captureCounts(in.Outcome), tiedText(in.Checkpoints)))
 	case in.Found.Transcripts > 0:
-		app.notify(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, session.Count(in.Found.Transcripts, "transcript")))
+		app.notify(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, session.CountNoun(in.Found.Transcripts, "transcript")))
 	default:
 		app.notify(in.Found.Name + ": nothing found")
 		if in.Found.Name == "entire" {
@@ -117,13 +117,13 @@ func (app *App) tellImport(in curate.Imported) {
 		}
 	}
 	if n := total(in.Found.Others); n > 0 {
-		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", session.Count(n, "session"), session.Count(len(in.Found.Others), "other person")))
+		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", session.CountNoun(n, "session"), session.CountNoun(len(in.Found.Others), "other person")))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
-		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.Count(in.Found.Unread[agent], "session"), agent))
+		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.CountNoun(in.Found.Unread[agent], "session"), agent))
 	}
 	for _, dir := range slices.Sorted(maps.Keys(in.Elsewhere)) {
-		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.Count(in.Elsewhere[dir], "session"), dir))
+		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.CountNoun(in.Elsewhere[dir], "session"), dir))
 	}
 }
 

@@ -66,39 +66,39 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		return c.makeMissing(ctx, app, w)
 	}
 	today := false
-	err = app.indexing(false, func(progress func(done, total int)) (err error) {
-		today, err = ask.Rebuild(ctx, w, c.at, progress, app.makingTables)
+	err = app.withIndexingMeter(false, func(progress func(done, total int)) (err error) {
+		today, err = ask.Rebuild(ctx, w, c.at, progress, app.notifyMakingTables)
 		return err
 	})
 	if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
 	}
 	if err != nil || !today {
-		return w.ExplainClean(err)
+		return w.AsNotInitialised(err)
 	}
 	conf, err := config.Read(ctx, w.Repo, w.Env)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Judge(ctx, conf, math.MaxInt); err != nil {
-		return w.ExplainClean(err)
+	if _, err := w.JudgeSignatures(ctx, conf, math.MaxInt); err != nil {
+		return w.AsNotInitialised(err)
 	}
 	app.hintIfSearchMeant("rebuilt the caches", "index")
-	return w.ExplainClean(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
+	return w.AsNotInitialised(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 
 // makeMissing ends early where somebody cleans the repository, which waits for no vectors.
 func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.Workspace) error {
-	if err := w.Ready(); err != nil {
+	if err := w.CheckReady(); err != nil {
 		return err
 	}
 	conf, err := config.Read(ctx, w.Repo, w.Env)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Judge(ctx, conf, math.MaxInt); err != nil || !c.vectors {
-		return w.ExplainClean(err)
+	if _, err := w.JudgeSignatures(ctx, conf, math.MaxInt); err != nil || !c.vectors {
+		return w.AsNotInitialised(err)
 	}
-	isCleaned := func() bool { return w.Ready() != nil }
-	return w.ExplainClean(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
+	isCleaned := func() bool { return w.CheckReady() != nil }
+	return w.AsNotInitialised(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
 }

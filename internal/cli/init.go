@@ -70,7 +70,7 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents used here")
-	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.tell)
+	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.parseBriefEvents)
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
@@ -83,8 +83,8 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	return app.withOptions(cmd, c)
 }
 
-// tell reads --brief: "start", or when else, with commas.
-func (c *initOptions) tell(moments string) error {
+// parseBriefEvents reads --brief: "start", or when else, with commas.
+func (c *initOptions) parseBriefEvents(moments string) error {
 	c.brief.Start = true
 	for when := range strings.SplitSeq(moments, ",") {
 		switch when {
@@ -139,7 +139,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.CachesMoved(); err != nil {
+	if err := w.CachesMovedError(); err != nil {
 		app.Warn(err)
 	}
 	author, err := w.Author(ctx)
@@ -149,7 +149,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	if err := author.Config.Fault(); err != nil { // before sessions are imported without them
 		return err
 	}
-	if err := c.sources(ctx, app, w); err != nil { // nothing is changed yet
+	if err := c.makeSourcesAbsolute(ctx, app, w); err != nil { // nothing is changed yet
 		return err
 	}
 	if c.remote != "" {
@@ -167,8 +167,8 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	}
 	layout.MCP, layout.Agents = c.mcp, w.AgentsAt(ctx, trees)
 	layout.Brief, layout.Pointer = c.brief, c.point
-	first := w.Ready() != nil
-	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
+	first := w.CheckReady() != nil
+	made, err := c.takeInLedgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err
 	}
@@ -181,13 +181,13 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		return err
 	}
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 && !app.oneOfMany {
-		report.Hints = append(report.Hints, unshared(author))
+		report.Hints = append(report.Hints, sharingNote(author))
 	}
 	if len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if first && !app.oneOfMany { // later it is no news, and doctor tells what is about to go
-		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
+		report.Hints = append(report.Hints, retentionHints(w, layout.Agents)...)
 	}
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
 	switch {
@@ -202,27 +202,27 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	return nil
 }
 
-// unshared says how a ledger is shared. After a clean, a remote may hold all of it.
-func unshared(author workspace.Author) string {
+// sharingNote says how a ledger is shared. After a clean, a remote may hold all of it.
+func sharingNote(author workspace.Author) string {
 	for _, remote := range author.Config.Remotes {
-		if all, _ := author.Ledger.Sent(remote); all {
+		if all, _ := author.Ledger.IsSent(remote); all {
 			return fmt.Sprintf(`%s has all of your ledger; "git rekal sync" goes on sharing`, remote)
 		}
 	}
 	return `nothing is shared yet; "git rekal sync" shares with your team`
 }
 
-// tied says to how many commits what was imported is tied.
-func tied(commits int) string {
+// tiedText says to how many commits what was imported is tied.
+func tiedText(commits int) string {
 	if commits == 0 {
 		return "; none is tied to a commit yet"
 	}
-	return ", tied to " + session.Count(commits, "commit")
+	return ", tied to " + session.CountNoun(commits, "commit")
 }
 
-// vanishing tells of the agents used here that delete their transcripts.
-func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
-	for _, k := range doctor.Retention(w) {
+// retentionHints tells of the agents used here that delete their transcripts.
+func retentionHints(w *workspace.Workspace, agents []string) (hints []string) {
+	for _, k := range doctor.AgentRetention(w) {
 		if slices.Contains(agents, k.Agent) && k.Days > 0 {
 			hints = append(hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
 		}
@@ -230,9 +230,9 @@ func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
 	return hints
 }
 
-// ledgers takes in what a clone brought along, and makes the author's own ledger where that
+// takeInLedgers takes in what a clone brought along, and makes the author's own ledger where that
 // is not among it.
-func (c *initOptions) ledgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
+func (c *initOptions) takeInLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
 	before, err := author.Ledger.Check()
 	if err != nil {
 		return nil, err
@@ -245,11 +245,11 @@ func (c *initOptions) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 		if err != nil {
 			return done, err
 		}
-		if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
+		if err := app.reportScrubbedLedgers(ctx, w, taken.Scrubbed); err != nil {
 			return done, err
 		}
 		if taken.Ledgers > 0 {
-			done = append(done, fmt.Sprintf("%s from %s", session.Count(taken.Ledgers, "ledger"), remote))
+			done = append(done, fmt.Sprintf("%s from %s", session.CountNoun(taken.Ledgers, "ledger"), remote))
 		}
 	}
 	own, err := ledger.LocalTips(w.Repo)
@@ -265,14 +265,14 @@ func (c *initOptions) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 	if c.remote == "" || author.Config.Agreed(c.remote) && author.Config.Place != "" {
 		return done, nil
 	}
-	if err := w.Share(ctx, c.remote, author.Config.Places[c.remote]); err != nil {
+	if err := w.StoreAgreement(ctx, c.remote, author.Config.Places[c.remote]); err != nil {
 		return done, err
 	}
 	return append(done, "setting rekal.remote "+c.remote), nil
 }
 
-// sources makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
-func (c *initOptions) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
+// makeSourcesAbsolute makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
+func (c *initOptions) makeSourcesAbsolute(ctx context.Context, app *App, w *workspace.Workspace) error {
 	for i, dir := range c.from {
 		dir = filepath.Clean(app.Path(dir))
 		c.from[i] = dir
@@ -285,7 +285,7 @@ func (c *initOptions) sources(ctx context.Context, app *App, w *workspace.Worksp
 }
 
 func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
-	if app.paused(author.Config) {
+	if app.notifyPaused(author.Config) {
 		return nil
 	}
 	capturer, err := w.Capturer(ctx, author)
@@ -294,7 +294,7 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 	}
 	capturer.From, capturer.Stated = c.from, archive.EntireNames(ctx, w.Repo)
 	shown := app.meter(capture.Reading)
-	capturer.Progress = shown.stage
+	capturer.Progress = shown.setStage
 	out, err := capturer.Import(ctx)
 	shown.end()
 	if err != nil {
@@ -302,14 +302,14 @@ func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace
 	}
 	app.tellCaptured(out)
 	if c.imported = out.Sessions; out.Sessions > 0 {
-		app.printDone("imported %s%s", captureCounts(out), tied(out.Checkpoints))
+		app.printDone("imported %s%s", captureCounts(out), tiedText(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
-			app.printDone("    %s: %s", agent, session.Count(out.Agents[agent], "session"))
+			app.printDone("    %s: %s", agent, session.CountNoun(out.Agents[agent], "session"))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Elsewhere)) {
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
-			session.Count(out.Elsewhere[dir], "session"), printable(dir)))
+			session.CountNoun(out.Elsewhere[dir], "session"), printable(dir)))
 	}
 	return app.catchUp(ctx, w, author)
 }

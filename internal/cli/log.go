@@ -64,7 +64,7 @@ func (c *logOptions) validate(fs *pflag.FlagSet, args []string) error {
 		c.dashed = true
 		args, c.req.Paths = args[:dash], args[dash:]
 	}
-	if c.words = args; c.group.asked() && len(c.words)+len(c.req.Paths) > 0 {
+	if c.words = args; c.group.isGiven() && len(c.words)+len(c.req.Paths) > 0 {
 		return errors.New("REV and PATH go with one repository, neither with --group nor with --all")
 	}
 	if err := c.group.validate(fs); err != nil {
@@ -73,8 +73,8 @@ func (c *logOptions) validate(fs *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-// sort puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
-func (c *logOptions) sort(at *ask.Moment) error {
+// splitOperands puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
+func (c *logOptions) splitOperands(at *ask.Moment) error {
 	if c.dashed {
 		if len(c.words) > 1 {
 			return &usageError{err: &extraError{c.words[1]}, command: "log"}
@@ -88,16 +88,16 @@ func (c *logOptions) sort(at *ask.Moment) error {
 }
 
 func (c *logOptions) run(ctx context.Context, app *App) error {
-	if c.group.asked() {
+	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		if err := c.sort(at); err != nil {
+		if err := c.splitOperands(at); err != nil {
 			return err
 		}
 		checkpoints, err := at.Log(ctx, c.req)
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
 		names, err := at.Names(ctx, sessionIDs(checkpoints)...)
 		if err != nil {
@@ -124,8 +124,8 @@ func (c *logOptions) print(ctx context.Context, app *App, w *workspace.Workspace
 	if c.shape.json {
 		return writeCheckpoints(app, checkpoints)
 	}
-	c.tellNone(app, checkpoints, names.Len())
-	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return c.form()(l, checkpoints, w.Subject) }, names)
+	c.explainNoCheckpoints(app, checkpoints, names.Len())
+	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return c.layout()(l, checkpoints, w.Subject) }, names)
 }
 
 func writeCheckpoints(app *App, checkpoints []result.Checkpoint) error {
@@ -137,19 +137,19 @@ func writeCheckpoints(app *App, checkpoints []result.Checkpoint) error {
 	return nil
 }
 
-// form is how checkpoints are laid out.
-func (c *logOptions) form() func(text.Look, []result.Checkpoint, func(sha string) string) string {
+// layout is how checkpoints are laid out.
+func (c *logOptions) layout() func(text.Look, []result.Checkpoint, func(sha string) string) string {
 	if c.oneline {
 		return text.Oneline
 	}
 	return text.Log
 }
 
-// tellNone says why there is none, where there are so many sessions.
-func (c *logOptions) tellNone(app *App, checkpoints []result.Checkpoint, sessions int) {
+// explainNoCheckpoints says why there is none, where there are so many sessions.
+func (c *logOptions) explainNoCheckpoints(app *App, checkpoints []result.Checkpoint, sessions int) {
 	switch {
 	case len(checkpoints) > 0:
-	case !c.everything():
+	case !c.isUnfiltered():
 		app.notify("no checkpoint matches")
 	case sessions > 0:
 		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
@@ -158,7 +158,7 @@ func (c *logOptions) tellNone(app *App, checkpoints []result.Checkpoint, session
 	}
 }
 
-// everything reports whether nothing is filtered.
-func (c *logOptions) everything() bool {
+// isUnfiltered reports whether nothing is filtered.
+func (c *logOptions) isUnfiltered() bool {
 	return c.req.Agent+c.req.Author+c.req.Since+c.req.Until+c.req.Range == "" && len(c.req.Paths) == 0 && !c.req.Verified
 }

@@ -53,23 +53,23 @@ func (app *App) plainStderr() io.Writer {
 	return app.Stderr
 }
 
-// step says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several goroutines.
-func (m *meter) step(at, of int) {
+// setProgress says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several goroutines.
+func (m *meter) setProgress(at, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.at, m.of = at, of; at == of && m.out != nil {
-		m.line("")
+		m.writeLine("")
 	}
 }
 
-// stage is step for what has several stages, each with a bar of its own.
-func (m *meter) stage(what string, at, of int) {
+// setStage is step for what has several stages, each with a bar of its own.
+func (m *meter) setStage(what string, at, of int) {
 	m.mu.Lock()
 	if what != m.what {
 		m.what, m.elapsed = what, 0
 	}
 	m.mu.Unlock()
-	m.step(at, of)
+	m.setProgress(at, of)
 }
 
 // end takes the line away.
@@ -79,16 +79,16 @@ func (m *meter) end() {
 	}
 	close(m.quit)
 	m.done.Wait()
-	m.line("")
+	m.writeLine("")
 	m.app.Stderr = m.out
 }
 
-// clear takes the line away until it is written the next time.
-func (m *meter) clear() {
+// eraseLine takes the line away until it is written the next time.
+func (m *meter) eraseLine() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.out != nil {
-		m.line("")
+		m.writeLine("")
 	}
 }
 
@@ -96,7 +96,7 @@ func (m *meter) clear() {
 func (m *meter) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.line("")
+	m.writeLine("")
 	return m.out.Write(p)
 }
 
@@ -109,39 +109,39 @@ func (m *meter) watch() {
 		case <-m.quit:
 			return
 		case <-next.C:
-			m.show(since)
+			m.redraw(since)
 			next.Reset(meterEvery)
 			since = meterEvery
 		}
 	}
 }
 
-// show writes what is known now, so long behind the last time.
-func (m *meter) show(since time.Duration) {
+// redraw writes what is known now, so long behind the last time.
+func (m *meter) redraw(since time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.elapsed += since
 	switch head := "git-rekal: " + m.what; {
 	case m.of > 0 && m.at < m.of:
-		m.line(fmt.Sprintf("%s [%s] %d of %d%s", head, bar(m.at, m.of), m.at, m.of, m.left()))
+		m.writeLine(fmt.Sprintf("%s [%s] %d of %d%s", head, progressBar(m.at, m.of), m.at, m.of, m.remainingTime()))
 	case m.of > 0 || m.quiet:
-		m.line("")
+		m.writeLine("")
 	case m.at > 0:
-		m.line(fmt.Sprintf("%s: %d", head, m.at))
+		m.writeLine(fmt.Sprintf("%s: %d", head, m.at))
 	default:
-		m.line(head + "…")
+		m.writeLine(head + "…")
 	}
 }
 
-// bar is how much of a whole is done, in 20 columns.
-func bar(at, of int) string {
+// progressBar is how much of a whole is done, in 20 columns.
+func progressBar(at, of int) string {
 	const columns = 20
 	done := columns * at / of
 	return strings.Repeat("#", done) + strings.Repeat("-", columns-done)
 }
 
-// left says how long it takes yet, once a tenth is done.
-func (m *meter) left() string {
+// remainingTime says how long it takes yet, once a tenth is done.
+func (m *meter) remainingTime() string {
 	if m.at*10 < m.of {
 		return ""
 	}
@@ -152,8 +152,8 @@ func (m *meter) left() string {
 	return fmt.Sprintf(", %d min left", int(rest.Minutes())+1)
 }
 
-// line writes over the line that stands there.
-func (m *meter) line(text string) {
+// writeLine writes over the line that stands there.
+func (m *meter) writeLine(text string) {
 	width := utf8.RuneCountInString(text)
 	if gone := m.occupied - width; gone > 0 {
 		fmt.Fprintf(m.out, "\r%s%s", text, strings.Repeat(" ", gone))
@@ -164,10 +164,10 @@ func (m *meter) line(text string) {
 	m.occupied = width
 }
 
-// indexing does something to the index that may take long. Quiet shows nothing until it is known how much there is to do.
-func (app *App) indexing(quiet bool, do func(progress func(done, total int)) error) error {
+// withIndexingMeter does something to the index that may take long. Quiet shows nothing until it is known how much there is to do.
+func (app *App) withIndexingMeter(quiet bool, do func(progress func(done, total int)) error) error {
 	shown := app.meter("indexing")
 	defer shown.end()
 	shown.quiet = quiet
-	return do(shown.step)
+	return do(shown.setProgress)
 }

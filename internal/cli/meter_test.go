@@ -43,8 +43,8 @@ func TestMeter(t *testing.T) {
 				var out bytes.Buffer
 				app := &App{Stderr: &out, Terminal: c.terminal}
 				m := app.meter("indexing")
-				m.step(100, 100)
-				m.step(c.at, c.of)
+				m.setProgress(100, 100)
+				m.setProgress(c.at, c.of)
 				time.Sleep(c.waits)
 				synctest.Wait()
 				if got := screen(out.String()); got != c.want {
@@ -76,7 +76,7 @@ func TestMeterShrinks(t *testing.T) {
 		m := app.meter("reading")
 		defer m.end()
 		for _, of := range []int{1000, 9, 0} {
-			m.step(of/2, of)
+			m.setProgress(of/2, of)
 			time.Sleep(meterAfter + meterEvery)
 			synctest.Wait()
 		}

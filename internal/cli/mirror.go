@@ -67,7 +67,7 @@ func (c *mirrorOptions) run(ctx context.Context, app *App) error {
 	}
 	var mu sync.Mutex
 	fetched := 0
-	err := app.inWhich(ctx, group.Which{Mirrors: app.Dir}, func(g *group.Group) error {
+	err := app.withSelection(ctx, group.Which{Mirrors: app.Dir}, func(g *group.Group) error {
 		err := g.Each(ctx, func(w *workspace.Workspace) error {
 			n, err := syncMirror(ctx, app, w)
 			mu.Lock()
@@ -75,9 +75,9 @@ func (c *mirrorOptions) run(ctx context.Context, app *App) error {
 			fetched += n
 			return err
 		})
-		return errors.Join(err, someLeft(g))
+		return errors.Join(err, leftOutError(g))
 	})
-	app.printDone("fetched %s with something new", session.Count(fetched, "ledger"))
+	app.printDone("fetched %s with something new", session.CountNoun(fetched, "ledger"))
 	return err
 }
 
@@ -133,6 +133,6 @@ func syncMirror(ctx context.Context, app *App, w *workspace.Workspace) (int, err
 	if err != nil {
 		return 0, err
 	}
-	w.Synced(mirrorRemote)
+	w.NoteSynced(mirrorRemote)
 	return taken.Ledgers, w.CatchUp(ctx, nil)
 }

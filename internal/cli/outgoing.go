@@ -38,7 +38,7 @@ func (app *App) askFirst(ctx context.Context, author workspace.Author, remote, a
 	if !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
 		out, err := author.Ledger.Outgoing(ctx, remote)
 		if err == nil && len(out.Sessions)+out.Memories > 0 {
-			err = &unagreedError{place(author, remote), agrees}
+			err = &unagreedError{remotePlace(author, remote), agrees}
 		}
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (app *App) askFirst(ctx context.Context, author workspace.Author, remote, a
 		return false, err
 	}
 	fmt.Fprint(app.Stderr, shown)
-	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, place(author, remote)))
+	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, remotePlace(author, remote)))
 	fmt.Fprintf(app.Stderr, "%ssend it? [y/N] ", stderrPrefix)
 	answer := make(chan string, 1)
 	go func() {
@@ -65,12 +65,12 @@ func (app *App) askFirst(ctx context.Context, author workspace.Author, remote, a
 	}
 }
 
-func place(author workspace.Author, remote string) string {
+func remotePlace(author workspace.Author, remote string) string {
 	return cmp.Or(author.Config.Places[remote], remote)
 }
 
-// wouldSend prints what a push would send where.
-func (app *App) wouldSend(ctx context.Context, author workspace.Author, remote string) error {
+// printOutgoing prints what a push would send where.
+func (app *App) printOutgoing(ctx context.Context, author workspace.Author, remote string) error {
 	shown, err := outgoingText(ctx, author, remote)
 	if err != nil {
 		return err
@@ -88,13 +88,13 @@ func outgoingText(ctx context.Context, author workspace.Author, remote string) (
 	if err != nil {
 		return "", err
 	}
-	to := printable(fmt.Sprintf("%s (%s)", remote, place(author, remote)))
+	to := printable(fmt.Sprintf("%s (%s)", remote, remotePlace(author, remote)))
 	if out.Commits == 0 {
 		return fmt.Sprintf("nothing of the ledger would go to %s that it does not have\n", to), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would send to %s: %s of %s, %s\n", to, session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), size(int(out.Bytes)))
-	fmt.Fprintf(&b, "%s, %s\n", session.Count(len(out.Sessions), "session"), session.Count(out.Memories, "saved note"))
+	fmt.Fprintf(&b, "would send to %s: %s of %s, %s\n", to, session.CountNoun(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), formatSize(int(out.Bytes)))
+	fmt.Fprintf(&b, "%s, %s\n", session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Memories, "saved note"))
 	writeParts(&b, out.Sessions)
 	return b.String(), nil
 }
@@ -111,6 +111,6 @@ func writeParts(b *strings.Builder, parts []ledger.Part) {
 			return
 		}
 		fmt.Fprintf(b, "    %s  %s\n        %s: %s, %s, %s\n", short.Short(p.ID), printable(cmp.Or(p.Prompt, "(no prompt)")), printable(p.Source),
-			session.Count(p.Turns, "turn"), session.Count(p.ToolCalls, "tool call"), size(p.Bytes))
+			session.CountNoun(p.Turns, "turn"), session.CountNoun(p.ToolCalls, "tool call"), formatSize(p.Bytes))
 	}
 }

@@ -41,7 +41,7 @@ func (c *pauseOptions) run(ctx context.Context, app *App) error {
 	defer w.Close()
 	err = curate.Pause(ctx, w, author.Config)
 	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
-		app.printDone("paused already, since %s", app.at(lasts.Since))
+		app.printDone("paused already, since %s", app.formatTime(lasts.Since))
 		return nil
 	}
 	if err == nil {
@@ -50,8 +50,8 @@ func (c *pauseOptions) run(ctx context.Context, app *App) error {
 	return err
 }
 
-// paused says during a pause that nothing is captured, and reports whether one lasts.
-func (app *App) paused(c config.Config) bool {
+// notifyPaused says during a pause that nothing is captured, and reports whether one lasts.
+func (app *App) notifyPaused(c config.Config) bool {
 	err := c.CheckPaused()
 	if err != nil {
 		app.notify(explain(err))

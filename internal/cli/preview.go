@@ -22,7 +22,7 @@ import (
 func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	capturer := w.Previewer(author)
 	far := app.meter(capture.Reading)
-	capturer.Progress = far.stage
+	capturer.Progress = far.setStage
 	p, err := capturer.Preview(ctx, session.ViaManual)
 	far.end()
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.
 	}
 	shown := previewText(p, out.Findings, c.show)
 	if kept > 0 {
-		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.Count(kept, "record"))
+		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.CountNoun(kept, "record"))
 	}
 	_, err = io.WriteString(app.Stdout, shown)
 	return err
@@ -57,7 +57,7 @@ func previewOf(p capture.Preview) result.Preview {
 	}
 	for _, f := range p.Findings {
 		out.Redacted[f.Rule]++
-		out.Findings = append(out.Findings, doctor.Shape(f))
+		out.Findings = append(out.Findings, doctor.FindingOf(f))
 	}
 	return out
 }
@@ -70,14 +70,14 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 		return "nothing new to store\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.Count(p.Files, "file"), size(p.Bytes))
+	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.CountNoun(p.Files, "file"), formatSize(p.Bytes))
 	if p.Links > 0 {
-		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", session.Count(p.Links, "session"))
+		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", session.CountNoun(p.Links, "session"))
 	}
 	if p.Skipped > 0 {
-		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.Count(p.Skipped, "line"))
+		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.CountNoun(p.Skipped, "line"))
 	}
-	short, sources := shortParts(p.Parts), grouped(p.Parts, func(p capture.Part) string { return p.Source })
+	short, sources := shortParts(p.Parts), groupBy(p.Parts, func(p capture.Part) string { return p.Source })
 	for _, source := range slices.Sorted(maps.Keys(sources)) {
 		writeSource(&b, source, sources[source], short)
 	}
@@ -85,13 +85,13 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 		b.WriteString("\nnothing to redact\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(findings), "place"))
+	fmt.Fprintf(&b, "\nwould redact %s\n", session.CountNoun(len(findings), "place"))
 	writeFindings(&b, findings, short, values)
 	b.WriteString("\nTo store a text that is no secret: git config --add rekal.redact.allow REGEX\nTo leave out more of what you type: put it between <private> and </private>\n")
 	return b.String()
 }
 
-func grouped[T any](all []T, by func(T) string) map[string][]T {
+func groupBy[T any](all []T, by func(T) string) map[string][]T {
 	out := map[string][]T{}
 	for _, one := range all {
 		out[by(one)] = append(out[by(one)], one)
@@ -117,7 +117,7 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 		if p.Private {
 			note += ", private"
 		}
-		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), session.Count(p.Turns, "turn"), session.Count(p.ToolCalls, "tool call"), note)
+		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), session.CountNoun(p.Turns, "turn"), session.CountNoun(p.ToolCalls, "tool call"), note)
 	}
 }
 
@@ -131,7 +131,7 @@ func shortParts(parts []capture.Part) session.Names {
 
 // writeFindings lists findings by rule, the most frequent first; with values, also what stands there.
 func writeFindings(b *strings.Builder, all []result.Finding, short session.Names, values bool) {
-	rules := grouped(all, func(f result.Finding) string { return f.Rule })
+	rules := groupBy(all, func(f result.Finding) string { return f.Rule })
 	order := slices.SortedFunc(maps.Keys(rules), func(x, y string) int {
 		return cmp.Or(len(rules[y])-len(rules[x]), strings.Compare(x, y))
 	})
@@ -139,7 +139,7 @@ func writeFindings(b *strings.Builder, all []result.Finding, short session.Names
 		fmt.Fprintf(b, "\n  %s: %d\n", printable(rule), len(rules[rule]))
 		for _, f := range rules[rule] {
 			f.Session = short.Short(f.Session)
-			fmt.Fprintf(b, "    %s%s: %s\n", text.Place(f), printable(text.Cause(f)), printable(f.Around))
+			fmt.Fprintf(b, "    %s%s: %s\n", text.FindingPlace(f), printable(text.FindingCause(f)), printable(f.Around))
 			if values && f.Value != "" {
 				fmt.Fprintf(b, "      = %s\n", printable(f.Value))
 			}
@@ -147,12 +147,12 @@ func writeFindings(b *strings.Builder, all []result.Finding, short session.Names
 	}
 }
 
-func size(bytes int) string {
+func formatSize(bytes int) string {
 	switch {
 	case bytes >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
 	case bytes >= 1<<10:
 		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
 	}
-	return session.Count(bytes, "byte")
+	return session.CountNoun(bytes, "byte")
 }

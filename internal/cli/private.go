@@ -51,7 +51,7 @@ func (c *privateOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *privateOptions) run(ctx context.Context, app *App) error {
-	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.move(ctx, app, w, author) })
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.move(ctx, app, w, author) })
 }
 
 func (c *privateOptions) move(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
@@ -66,11 +66,11 @@ func (c *privateOptions) move(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
-	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.Count(len(out.Sessions), "session"), session.Count(out.Turns, "turn"))
+	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Turns, "turn"))
 	if out.Sent > 0 {
 		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
-			session.Count(out.Sent, "turn"), strings.Join(c.ids, " ")))
+			session.CountNoun(out.Sent, "turn"), strings.Join(c.ids, " ")))
 	}
-	(&scrubOptions{}).tell(app, out.Left, ledger.Scrubbed{})
+	(&scrubOptions{}).hintLeftovers(app, out.Left, ledger.Scrubbed{})
 	return nil
 }

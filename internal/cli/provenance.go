@@ -19,8 +19,8 @@ const (
 	gitAINotes = "git-ai-notes"
 )
 
-// traces prints an Agent Trace record a commit.
-func (c *exportOptions) traces(ctx context.Context, app *App) error {
+// exportAgentTrace prints an Agent Trace record a commit.
+func (c *exportOptions) exportAgentTrace(ctx context.Context, app *App) error {
 	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		return at.Attributions(ctx, c.rev, func(a result.Attribution) error {
 			return result.Write(app.Stdout, provenance.AgentTrace(a, app.Version))
@@ -34,8 +34,8 @@ type aiNote struct {
 	Note   string `json:"note"`
 }
 
-// notes prints the Git AI note of each commit that has one, or writes them. A note that is somebody else's costs its own commit only.
-func (c *exportOptions) notes(ctx context.Context, app *App) error {
+// exportGitAINotes prints the Git AI note of each commit that has one, or writes them. A note that is somebody else's costs its own commit only.
+func (c *exportOptions) exportGitAINotes(ctx context.Context, app *App) error {
 	written, foreign := 0, 0
 	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		there, err := w.Repo.Notes(ctx, notesRef)
@@ -69,10 +69,10 @@ func (c *exportOptions) notes(ctx context.Context, app *App) error {
 		})
 	})
 	if c.write && err == nil {
-		app.printDone("wrote %s into %s", session.Count(written, "note"), notesRef)
+		app.printDone("wrote %s into %s", session.CountNoun(written, "note"), notesRef)
 	}
 	if foreign > 0 && err == nil {
-		err = fmt.Errorf("export: %s left as they are", session.Count(foreign, "foreign note"))
+		err = fmt.Errorf("export: %s left as they are", session.CountNoun(foreign, "foreign note"))
 	}
 	return err
 }

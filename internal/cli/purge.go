@@ -72,11 +72,11 @@ func (c *markOptions) run(ctx context.Context, app *App) error {
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
 	}
-	return app.last(out.Failed)
+	return app.notifyFailures(out.Failed)
 }
 
-// last tells of what failed, but for the last one: that is told like any other error.
-func (app *App) last(failed []error) error {
+// notifyFailures tells of what failed, but for the last one: that is told like any other error.
+func (app *App) notifyFailures(failed []error) error {
 	for i, err := range failed {
 		if i == len(failed)-1 {
 			return err

@@ -49,8 +49,8 @@ func (c *remoteArg) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.yes, "yes", false, "agree to send to the remote, and ask nobody")
 }
 
-// agreement is the command that agrees to a remote; "" for this one.
-func (c *remoteArg) agreement(command, remote string) string {
+// agreeCommand is the command that agrees to a remote; "" for this one.
+func (c *remoteArg) agreeCommand(command, remote string) string {
 	if c.yes {
 		return ""
 	}
@@ -79,11 +79,11 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.dryRun {
-		return app.wouldSend(ctx, author, remote)
+		return app.printOutgoing(ctx, author, remote)
 	}
-	app.paused(author.Config)
-	err = app.push(ctx, w, author, remote, c.agreement("push", remote))
-	if w.Ready() == nil { // else there is no cache
+	app.notifyPaused(author.Config)
+	err = app.push(ctx, w, author, remote, c.agreeCommand("push", remote))
+	if w.CheckReady() == nil { // else there is no cache
 		err = errors.Join(err, capture.Follow(ctx, w.Repo, w.RekalDir()))
 	}
 	return err
@@ -96,22 +96,22 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 			return err
 		}
 	}
-	if all, _ := author.Ledger.Sent(remote); !all {
-		app.progress("sending the ledger to " + remote)
+	if all, _ := author.Ledger.IsSent(remote); !all {
+		app.notifyStep("sending the ledger to " + remote)
 	}
 	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))
-	if err := errors.Join(err, app.dropped(ctx, w, sent.Scrubbed)); err != nil {
+	if err := errors.Join(err, app.reportScrubbedLedgers(ctx, w, sent.Scrubbed)); err != nil {
 		return err
 	}
 	if sent.Commits > 0 {
-		app.printDone("sent to %s: %s of %s", remote, session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.printDone("sent to %s: %s of %s", remote, session.CountNoun(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
-	return app.agree(ctx, w, author, remote)
+	return app.storeAgreement(ctx, w, author, remote)
 }
 
-// agree notes that the user shares with a remote, and with what its name stands for now, where
+// storeAgreement notes that the user shares with a remote, and with what its name stands for now, where
 // that is news.
-func (app *App) agree(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
+func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
 	conf := author.Config
 	if conf.Remote != "" && conf.Remote != remote && slices.Contains(conf.Remotes, conf.Remote) {
 		return nil // this once
@@ -119,7 +119,7 @@ func (app *App) agree(ctx context.Context, w *workspace.Workspace, author worksp
 	if conf.Agreed(remote) && conf.Place != "" {
 		return nil
 	}
-	if err := w.Share(ctx, remote, conf.Places[remote]); err != nil {
+	if err := w.StoreAgreement(ctx, remote, conf.Places[remote]); err != nil {
 		return err
 	}
 	if !conf.Agreed(remote) {
@@ -128,8 +128,8 @@ func (app *App) agree(ctx context.Context, w *workspace.Workspace, author worksp
 	return nil
 }
 
-// progress says on a terminal what is going on.
-func (app *App) progress(what string) {
+// notifyStep says on a terminal what is going on.
+func (app *App) notifyStep(what string) {
 	if app.Terminal {
 		app.notify(what + "…")
 	}

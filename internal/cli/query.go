@@ -122,7 +122,7 @@ func (c *queryOptions) session(ctx context.Context, app *App, w *workspace.Works
 		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
 	}
 	if len(answer.Page) == 0 && c.page.Offset >= answer.Turns && answer.Turns > 0 {
-		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", session.Count(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
+		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", session.CountNoun(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }
@@ -141,7 +141,7 @@ func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment)
 	if c.index {
 		kind = ask.IndexTables
 	}
-	d, err := at.SQL(ctx, kind, app.makingTables)
+	d, err := at.SQL(ctx, kind, app.notifyMakingTables)
 	if err != nil {
 		return err
 	}
@@ -159,5 +159,5 @@ func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment)
 	return err
 }
 
-// makingTables says why SQL waits.
-func (app *App) makingTables() { app.progress("making the tables for SQL") }
+// notifyMakingTables says why SQL waits.
+func (app *App) notifyMakingTables() { app.notifyStep("making the tables for SQL") }

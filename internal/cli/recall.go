@@ -75,15 +75,15 @@ A folder in which a ledger is checked out or unpacked.
 A date or a code revision also includes what was said by then and imported later.`,
 	}
 	fs := cmd.Flags()
-	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one", once(&c.req.File))
+	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one", setOnce(&c.req.File))
 	fs.StringArrayVar(&c.req.Path, "path", nil, "like --file, with git's `PATHSPEC`; may be given several times")
-	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server", once(&c.req.Commit))
-	fs.Func("checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder", once(&c.req.Checkpoint))
+	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server", setOnce(&c.req.Commit))
+	fs.Func("checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder", setOnce(&c.req.Checkpoint))
 	authorFlag(fs, &c.req.Author)
-	fs.Func("actor", "sessions that `WHO` started: human or agent", once(&c.req.Actor))
+	fs.Func("actor", "sessions that `WHO` started: human or agent", setOnce(&c.req.Actor))
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
-	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", once(&c.req.Kind))
+	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", setOnce(&c.req.Kind))
 	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	verifiedFlag(fs, &c.req.Verified)
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
@@ -102,12 +102,12 @@ func (c *recallOptions) addListFlags(fs *pflag.FlagSet) {
 
 // authorFlag is the filter --author, which log has, too.
 func authorFlag(fs *pflag.FlagSet, name *string) {
-	fs.Func("author", "by people whose name or e-mail address, as in the mailmap, contains `TEXT` in any case", once(name))
+	fs.Func("author", "by people whose name or e-mail address, as in the mailmap, contains `TEXT` in any case", setOnce(name))
 }
 
 // agentFlag is the filter --agent, which log has, too.
 func agentFlag(fs *pflag.FlagSet, name *string) {
-	fs.Func("agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "), once(name))
+	fs.Func("agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "), setOnce(name))
 }
 
 // verifiedFlag is the filter --verified, which log has, too.
@@ -117,13 +117,13 @@ func verifiedFlag(fs *pflag.FlagSet, only *bool) {
 
 // timeFlags are the filters --since and --until.
 func timeFlags(fs *pflag.FlagSet, t *ask.Times) {
-	fs.Func("since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2", once(&t.Since))
-	fs.Func("until", "up to a `DATE` or revision", once(&t.Until))
+	fs.Func("since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2", setOnce(&t.Since))
+	fs.Func("until", "up to a `DATE` or revision", setOnce(&t.Until))
 }
 
-// once sets a filter that takes one value: a second one would silently replace the first,
+// setOnce sets a filter that takes one value: a second one would silently replace the first,
 // where filters are ANDed.
-func once(filter *string) func(string) error {
+func setOnce(filter *string) func(string) error {
 	return func(v string) error {
 		switch {
 		case *filter != "":
@@ -137,7 +137,7 @@ func once(filter *string) func(string) error {
 }
 
 func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
-	c.words = unmasked(args)
+	c.words = unmaskWords(args)
 	c.req.Query = strings.TrimSpace(strings.Join(c.words, " "))
 	if fs.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
@@ -151,7 +151,7 @@ func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
-	if c.choose && (c.group.asked() || c.shape.json) {
+	if c.choose && (c.group.isGiven() || c.shape.json) {
 		return errors.New("-i goes neither with several repositories nor with --json")
 	}
 	if err := c.group.validate(fs); err != nil {
@@ -171,8 +171,8 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	if c.choose {
 		return c.interact(ctx, app)
 	}
-	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
-	if c.group.asked() {
+	c.req.Brief, c.req.Stale = !c.full, c.shape.printsText(app)
+	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
 	w, err := workspace.Open(ctx, app.Process)
@@ -184,14 +184,14 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 		debug.SetGCPercent(400)
 	}
 	// The system takes back memory and files at once, but not while a person reads in a pager.
-	reads := c.shape.reads(app)
+	reads := c.shape.printsText(app)
 	var found ask.Found
-	err = app.indexing(true, func(progress func(done, total int)) error {
+	err = app.withIndexingMeter(true, func(progress func(done, total int)) error {
 		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Agent: c.shape.toAgent(app), Progress: progress})
 		if err != nil {
 			return err
 		}
-		app.notice(at)
+		app.printMomentNotice(at)
 		ends := app.Ends && !reads
 		if ends {
 			debug.SetGCPercent(lastGC)
@@ -204,29 +204,29 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 		return errors.Join(err, at.Close())
 	})
 	if err != nil {
-		return w.ExplainClean(flagged(err))
+		return w.AsNotInitialised(withFlagName(err))
 	}
 	if len(found.Failed) > 0 { // of a link
 		return found.Failed[0]
 	}
 	answer := found.Recall
-	c.tell(app, found)
+	c.hintIntent(app, found)
 	if reads && app.seenByPerson(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
 		app.hint(nothingYet)
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
-		l.Matches = matches(ask.Matches, answer)
+		l.Matches = questionMatcher(ask.Matches, answer)
 		return text.Recall(l, answer, nil)
 	}, found.Names)
 }
 
-// tell hints at what may have been meant.
-func (c *recallOptions) tell(app *App, found ask.Found) {
+// hintIntent hints at what may have been meant.
+func (c *recallOptions) hintIntent(app *App, found ask.Found) {
 	answer := found.Recall
 	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 		app.hint("nothing touched what --files names: this is the answer without it")
 	}
-	if hint := app.meant(c.words, answer); hint != "" {
+	if hint := app.guessIntent(c.words, answer); hint != "" {
 		app.hint(hint)
 	}
 	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
@@ -234,8 +234,8 @@ func (c *recallOptions) tell(app *App, found ask.Found) {
 	}
 }
 
-// flagged names a filter that can't be answered as its flag.
-func flagged(err error) error {
+// withFlagName names a filter that can't be answered as its flag.
+func withFlagName(err error) error {
 	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" || errors.As(err, new(*ask.CheckpointError)) {
 		return fmt.Errorf("--%w", err)
 	}

@@ -47,11 +47,11 @@ func (c *redactOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *redactOptions) run(ctx context.Context, app *App) error {
-	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error {
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error {
 		if err := author.Config.Fault(); err != nil {
 			return err
 		}
-		app.progress("reading transcripts and the ledger")
+		app.notifyStep("reading transcripts and the ledger")
 		out, err := curate.RedactAgain(ctx, w, author, c.pushed)
 		if err != nil {
 			return err
@@ -59,8 +59,8 @@ func (c *redactOptions) run(ctx context.Context, app *App) error {
 		said := "the ledger is as today's redaction makes it"
 		if out.Tip != out.Old {
 			said = fmt.Sprintf("redacted again: %s changed as in the transcript, %s taken out: rewrote %s of %s",
-				session.Count(out.Retold, "text"), session.Count(out.Places, "place"), session.Count(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+				session.CountNoun(out.Retold, "text"), session.CountNoun(out.Places, "place"), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 		}
-		return (&scrubOptions{}).finish(ctx, app, w, author, out, said)
+		return (&scrubOptions{}).finishRewrite(ctx, app, w, author, out, said)
 	})
 }

@@ -87,14 +87,14 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		command, err = c.command(ctx, app, w, chosen)
+		command, err = c.launchCommand(ctx, app, w, chosen)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.print {
-		_, err := fmt.Fprintln(app.Stdout, command.Line())
+		_, err := fmt.Fprintln(app.Stdout, command.ShellLine())
 		return err
 	}
 	return command.Start(app.Env)
@@ -112,13 +112,13 @@ func (app *App) endPause(ctx context.Context) (ended bool, err error) {
 	}
 	since, was, err := curate.Resume(ctx, w, author)
 	if err == nil && was {
-		app.printDone("resumed; what was said since %s stays out", app.at(since))
+		app.printDone("resumed; what was said since %s stays out", app.formatTime(since))
 	}
 	return was, err
 }
 
-// away is an error about a session that its agent can't go on with here.
-func away(id, reason string) error {
+// errCannotResume is an error about a session that its agent can't go on with here.
+func errCannotResume(id, reason string) error {
 	return advice.New(fmt.Sprintf("session %s: %s", id, reason), fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, id))
 }
 
@@ -134,12 +134,12 @@ type candidate struct {
 }
 
 func (c candidate) line() string {
-	day, _, _ := strings.Cut(last(c.Session), "T")
+	day, _, _ := strings.Cut(lastTurnTime(c.Session), "T")
 	return printable(fmt.Sprintf("%s  %s  %-11s  %s", c.ID, day, c.Source, session.Shorten(c.Title, 80)))
 }
 
-// last is the time of a session's last turn.
-func last(s *result.Session) string {
+// lastTurnTime is the time of a session's last turn.
+func lastTurnTime(s *result.Session) string {
 	if n := len(s.Page); n > 0 && s.Page[n-1].TS != "" {
 		return s.Page[n-1].TS
 	}
@@ -149,8 +149,8 @@ func last(s *result.Session) string {
 // choose finds the session, with its transcript.
 func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
 	if s, err := at.Session(ctx, c.what); err == nil {
-		return c.holds(ctx, w, s)
-	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.Refs(c.what)) > 0) {
+		return c.findTranscript(ctx, w, s)
+	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.FindRefs(c.what)) > 0) {
 		return candidate{}, err
 	}
 	found, err := at.Recall(ctx, ask.Question{Request: ask.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
@@ -163,7 +163,7 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 		if err != nil {
 			return candidate{}, err
 		}
-		if one, err := c.holds(ctx, w, s); err == nil {
+		if one, err := c.findTranscript(ctx, w, s); err == nil {
 			all = append(all, one)
 		}
 	}
@@ -175,20 +175,20 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 			return all[0], nil
 		}
 	}
-	i, err := app.pick(ctx, w, all)
+	i, err := app.letPersonChoose(ctx, w, all)
 	if err != nil {
 		return candidate{}, err
 	}
 	return all[i], nil
 }
 
-// holds looks for a session's transcript; an error says why it can't be gone on with.
-func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
+// findTranscript looks for a session's transcript; an error says why it can't be gone on with.
+func (c *resumeOptions) findTranscript(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
 	if s.Parent != "" {
 		return candidate{}, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
 	}
 	if _, err := launch.Resume(s.Source, s.NativeID, "", nil); err != nil {
-		return candidate{}, away(s.ID, err.Error())
+		return candidate{}, errCannotResume(s.ID, err.Error())
 	}
 	if c.held[s.Source] == nil {
 		held, err := w.LocalSessions(ctx, s.Source)
@@ -202,13 +202,13 @@ func (c *resumeOptions) holds(ctx context.Context, w *workspace.Workspace, s *re
 	}
 	held, ok := c.held[s.Source][s.NativeID]
 	if !ok {
-		return candidate{}, away(s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source))
+		return candidate{}, errCannotResume(s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source))
 	}
 	return candidate{s, held}, nil
 }
 
-// pick lets a person choose one of several: in the program that rekal.chooser names, or by a number.
-func (app *App) pick(ctx context.Context, w *workspace.Workspace, all []candidate) (int, error) {
+// letPersonChoose lets a person choose one of several: in the program that rekal.chooser names, or by a number.
+func (app *App) letPersonChoose(ctx context.Context, w *workspace.Workspace, all []candidate) (int, error) {
 	var lines []string
 	for _, c := range all {
 		lines = append(lines, c.line())
@@ -245,21 +245,21 @@ func (app *App) pick(ctx context.Context, w *workspace.Workspace, all []candidat
 	return n - 1, nil
 }
 
-// command makes the command, and says on stderr where the session stood.
-func (c *resumeOptions) command(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
+// launchCommand makes the command, and says on stderr where the session stood.
+func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
 	s := chosen.Session
 	stood := ""
 	if len(s.Commits) > 0 {
 		stood = cmp.Or(s.Commits[0].Became, s.Commits[0].Commit)
 	}
-	since, err := since(ctx, w, s)
+	since, err := commitsSince(ctx, w, s)
 	if err != nil {
 		return launch.Command{}, err
 	}
 	hint := ""
 	if len(since) > 0 && !c.silent {
 		hint = fmt.Sprintf("Since this session's last words (%s) these commits changed files of it, so look at them before you rely on what was said:\n%s\nNothing else is asked yet.",
-			last(s), strings.Join(since, "\n"))
+			lastTurnTime(s), strings.Join(since, "\n"))
 	}
 	command, err := launch.Resume(s.Source, s.NativeID, hint, c.more)
 	if err != nil {
@@ -290,24 +290,24 @@ func (c *resumeOptions) command(ctx context.Context, app *App, w *workspace.Work
 		return command, err
 	}
 	if _, err := os.Stat(command.Dir); command.Dir != "" && err != nil {
-		return command, away(s.ID, fmt.Sprintf("its folder %s is gone", command.Dir))
+		return command, errCannotResume(s.ID, fmt.Sprintf("its folder %s is gone", command.Dir))
 	}
 	return command, nil
 }
 
-// since are the commits that were made behind a session's last turn, changed its files, and are not its own: at most offered.
-func since(ctx context.Context, w *workspace.Workspace, s *result.Session) (out []string, err error) {
+// commitsSince are the commits that were made behind a session's last turn, changed its files, and are not its own: at most offered.
+func commitsSince(ctx context.Context, w *workspace.Workspace, s *result.Session) (out []string, err error) {
 	var files []string
 	for _, f := range s.Files {
 		if path := ":(top,literal)" + f.Path; !slices.Contains(files, path) {
 			files = append(files, path)
 		}
 	}
-	if head, err := w.Repo.Head(); err != nil || head.OID == "" || len(files) == 0 || last(s) == "" {
+	if head, err := w.Repo.Head(); err != nil || head.OID == "" || len(files) == 0 || lastTurnTime(s) == "" {
 		return nil, err
 	}
 	text, err := w.Repo.Run(ctx, append([]string{
-		"-C", w.Repo.Layout().WorkTree, "log", "--no-merges", "--no-color", "--format=%H %s", "--since=" + last(s), "HEAD", "--",
+		"-C", w.Repo.Layout().WorkTree, "log", "--no-merges", "--no-color", "--format=%H %s", "--since=" + lastTurnTime(s), "HEAD", "--",
 	}, files...)...)
 	for l := range strings.Lines(text) {
 		sha, subject, _ := strings.Cut(strings.TrimSpace(l), " ")

@@ -70,7 +70,7 @@ const memoryLimit = 28 << 20
 func (c *runOptions) run(ctx context.Context, app *App) error {
 	debug.SetMemoryLimit(memoryLimit)
 	ctx = context.WithoutCancel(ctx) // a signal is the command's
-	keeping := app.keepingBeside(ctx)
+	keeping := app.prepareKeeper(ctx)
 	stdout, _ := app.Stdout.(*os.File)
 	live := sync.OnceValue(func() bool {
 		if c.full || stdout != nil && run.IsTerminal(stdout) {
@@ -85,7 +85,7 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 	var broken error // the compressor may fail as it likes: the output is not its to lose
 	try := func(do func()) {
 		if broken == nil {
-			broken = guarded(func() error {
+			broken = recoverPanic(func() error {
 				do()
 				return nil
 			})
@@ -111,12 +111,12 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 		app.notify(fmt.Sprintf("run: the command's output could not be written: %v", done.Lost))
 	}
 	if unkept != nil {
-		app.unkept(unkept)
+		app.notifyNotKept(unkept)
 	} else {
 		var r compress.Result
 		if try(func() { r = small.Close() }); broken != nil {
 			app.notify("run: nothing was kept: the output could not be read")
-			printAll(app.Stdout, raw, r, live())
+			printUnkept(app.Stdout, raw, r, live())
 			return exitError(done.Status)
 		}
 		c.keep(ctx, app, keeper, done.Status, r, raw, live())
@@ -129,7 +129,7 @@ func (c *runOptions) keep(ctx context.Context, app *App, keeper curate.Keeper, s
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.notify(fmt.Sprintf("run: nothing was kept: %v", err))
-		printAll(app.Stdout, raw, r, seen)
+		printUnkept(app.Stdout, raw, r, seen)
 		return
 	}
 	app.tellRedacted(secrets)
@@ -141,8 +141,8 @@ func (c *runOptions) keep(ctx context.Context, app *App, keeper curate.Keeper, s
 	fmt.Fprintf(app.Stdout, "%s%s\n", r.Text, line)
 }
 
-// printAll prints an output that is kept nowhere: all of it while it is here, else what matters.
-func printAll(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
+// printUnkept prints an output that is kept nowhere: all of it while it is here, else what matters.
+func printUnkept(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
 	if seen {
 		return
 	}
@@ -155,34 +155,34 @@ func printAll(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
 	}
 }
 
-// keeping opens the repository in which records are kept; an error says why none are.
-func (app *App) keeping(ctx context.Context) (*workspace.Workspace, error) {
+// openToKeepRecords opens the repository in which records are kept; an error says why none are.
+func (app *App) openToKeepRecords(ctx context.Context) (*workspace.Workspace, error) {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, err
 	}
-	if err := curate.Keeps(w); err != nil {
+	if err := curate.WhyNotKept(w); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// keepingBeside does so, and prepares for what will have to be redacted, while the command starts. Who asks waits.
-func (app *App) keepingBeside(ctx context.Context) func() (curate.Keeper, error) {
+// prepareKeeper does so, and prepares for what will have to be redacted, while the command starts. Who asks waits.
+func (app *App) prepareKeeper(ctx context.Context) func() (curate.Keeper, error) {
 	ask := sync.OnceValues(func() (curate.Keeper, error) {
-		w, err := app.keeping(ctx)
+		w, err := app.openToKeepRecords(ctx)
 		if err != nil {
 			return curate.Keeper{}, err
 		}
-		return curate.Prepare(ctx, w), nil
+		return curate.PrepareKeeper(ctx, w), nil
 	})
 	go func() { _, _ = ask() }()
 	return ask
 }
 
-// unkept says once why nothing was kept. Who switched records off knows.
-func (app *App) unkept(err error) {
+// notifyNotKept says once why nothing was kept. Who switched records off knows.
+func (app *App) notifyNotKept(err error) {
 	switch {
 	case errors.Is(err, curate.ErrRecordsOff):
 	case errors.Is(err, git.ErrNotRepository):

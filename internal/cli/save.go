@@ -76,7 +76,7 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.record > 0 {
-		if err := c.from(ctx, w); err != nil {
+		if err := c.memoryFromRecord(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -101,8 +101,8 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 	return result.Write(app.Stdout, memory)
 }
 
-// from makes the memory of a record.
-func (c *saveOptions) from(ctx context.Context, w *workspace.Workspace) error {
+// memoryFromRecord makes the memory of a record.
+func (c *saveOptions) memoryFromRecord(ctx context.Context, w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err

@@ -52,13 +52,13 @@ func colorFlag(fs *pflag.FlagSet, color *string) {
 	fs.Lookup("color").NoOptDefVal = "always"
 }
 
-// given is what the process was given to print to.
-func (app *App) given(s outputFlags) terminal.Given {
+// terminalOutput is what the process was given to print to.
+func (app *App) terminalOutput(s outputFlags) terminal.Output {
 	env := app.Env
 	if capture.InAgent(app.Getenv) {
 		env = append(slices.Clip(env), "GIT_PAGER=cat")
 	}
-	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
+	return terminal.Output{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
 }
 
 // hintIfSearchMeant says what a command did, and how to search for its name instead, to a person who may have meant that. Scripts get no hint.
@@ -70,63 +70,63 @@ func (app *App) hintIfSearchMeant(what, words string) {
 
 // seenByPerson reports whether a person sees stdout. A terminal of an agent (Codex, Gemini CLI) counts as a pipe.
 func (app *App) seenByPerson(s outputFlags) bool {
-	return app.given(s).Shown() && !capture.InAgent(app.Getenv)
+	return app.terminalOutput(s).SeenByPerson() && !capture.InAgent(app.Getenv)
 }
 
-// reads reports whether text is printed in place of JSON.
-func (s outputFlags) reads(app *App) bool { return s.text || !s.json && app.seenByPerson(s) }
+// printsText reports whether text is printed in place of JSON.
+func (s outputFlags) printsText(app *App) bool { return s.text || !s.json && app.seenByPerson(s) }
 
 // toAgent reports whether an agent, or a script, is answered: it is told what rekal.require allows.
-func (s outputFlags) toAgent(app *App) bool { return capture.InAgent(app.Getenv) || !s.reads(app) }
+func (s outputFlags) toAgent(app *App) bool { return capture.InAgent(app.Getenv) || !s.printsText(app) }
 
 // names are all IDs, of which a person is shown no more than is needed.
 func (s outputFlags) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
-	if !s.reads(app) {
+	if !s.printsText(app) {
 		return session.Names{}, nil
 	}
 	return at.Names(ctx)
 }
 
-// lay is what lays an answer out.
-type lay func(text.Look) string
+// layout is what lays an answer out.
+type layout func(text.Look) string
 
 // answer prints one: as JSON, or laid out for a person.
-func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay, names session.Names) error {
-	if !s.reads(app) {
+func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l layout, names session.Names) error {
+	if !s.printsText(app) {
 		return result.Write(app.Stdout, value)
 	}
-	return app.lay(ctx, w, s, l, names)
+	return app.printText(ctx, w, s, l, names)
 }
 
-// lay prints what is laid out, through the pager on a terminal.
-func (app *App) lay(ctx context.Context, w *workspace.Workspace, s outputFlags, l lay, names session.Names) error {
-	screen, look := app.look(ctx, w, s)
+// printText prints what is laid out, through the pager on a terminal.
+func (app *App) printText(ctx context.Context, w *workspace.Workspace, s outputFlags, l layout, names session.Names) error {
+	screen, look := app.screenAndLook(ctx, w, s)
 	look.Short = names.Short
 	return screen.Print(l(look))
 }
 
-// look is what is printed to, and how.
-func (app *App) look(ctx context.Context, w *workspace.Workspace, s outputFlags) (terminal.Screen, text.Look) {
+// screenAndLook is what is printed to, and how.
+func (app *App) screenAndLook(ctx context.Context, w *workspace.Workspace, s outputFlags) (terminal.Screen, text.Look) {
 	conf, _ := w.Settings() // doctor says what is wrong with them
-	given := app.given(s)
+	given := app.terminalOutput(s)
 	given.Config = conf.Git
 	screen := given.Screen()
 	return screen, text.Look{
-		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Commit: commits(w, conf), People: w.People(ctx),
+		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Commit: commitPageURL(w, conf), People: w.People(ctx),
 	}
 }
 
-// layPlain is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.
-func (app *App) layPlain(ctx context.Context, w *workspace.Workspace, s outputFlags, l lay, names session.Names) error {
+// printLinewise is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.
+func (app *App) printLinewise(ctx context.Context, w *workspace.Workspace, s outputFlags, l layout, names session.Names) error {
 	if app.seenByPerson(s) {
-		return app.lay(ctx, w, s, l, names)
+		return app.printText(ctx, w, s, l, names)
 	}
 	_, err := io.WriteString(app.Stdout, l(text.Look{Color: s.color == "always", Short: names.Short}))
 	return err
 }
 
-// commits tells where the pages of commits are: at the remote that the branch is pushed to.
-func commits(w *workspace.Workspace, conf config.Config) func(string) string {
+// commitPageURL tells where the pages of commits are: at the remote that the branch is pushed to.
+func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) string {
 	head, err := w.Repo.Head()
 	if err != nil {
 		return nil
@@ -139,8 +139,8 @@ func commits(w *workspace.Workspace, conf config.Config) func(string) string {
 	return forge.Of(urls[0]).Commit
 }
 
-// matches tells what of a text answers a question, but for the words that say when.
-func matches(find func(text, question string) [][2]int, a result.Recall) func(string) [][2]int {
+// questionMatcher tells what of a text answers a question, but for the words that say when.
+func questionMatcher(find func(text, question string) [][2]int, a result.Recall) func(string) [][2]int {
 	question := a.Query
 	if a.When != nil {
 		question = strings.Replace(question, a.When.Read, " ", 1)

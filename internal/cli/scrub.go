@@ -88,21 +88,21 @@ func (c *scrubOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *scrubOptions) run(ctx context.Context, app *App) error {
 	if len(c.targets) > 0 {
-		return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
+		return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
 	}
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if err := curate.WereRecords(ctx, w, c.records); err != nil {
+	if err := curate.RequireRecords(ctx, w, c.records); err != nil {
 		return err
 	}
 	return c.scrubRecords(ctx, app, w)
 }
 
-// rewriting opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
-func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
+// withRewriteLock opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
+func (app *App) withRewriteLock(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
 	w, author, err := app.openShared(ctx)
 	if err != nil {
 		return err
@@ -126,13 +126,13 @@ func (c *scrubOptions) scrubRecords(ctx context.Context, app *App, w *workspace.
 	if n == 0 {
 		app.printDone("nothing of it is left among the records")
 	} else {
-		app.printDone("scrubbed %s", session.Count(n, "record"))
+		app.printDone("scrubbed %s", session.CountNoun(n, "record"))
 	}
 	return nil
 }
 
 func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
-	if err := curate.WereRecords(ctx, w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
+	if err := curate.RequireRecords(ctx, w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
 		return err
 	}
 	author = curate.WithHoldingLedger(ctx, w, author, c.targets)
@@ -143,15 +143,15 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	// From here on the ledger is clean; each step is done although another one fails.
 	said := "nothing of it is left in the ledger"
 	if out.Tip != out.Old {
-		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 	}
-	return errors.Join(c.scrubRecords(ctx, app, w), c.finish(ctx, app, w, author, out, said))
+	return errors.Join(c.scrubRecords(ctx, app, w), c.finishRewrite(ctx, app, w, author, out, said))
 }
 
-// finish does and says what is left when a part of the ledger was written anew.
-func (c *scrubOptions) finish(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
-	holding, kept := c.replace(ctx, app, author, out)
-	app.progress("making the caches anew")
+// finishRewrite does and says what is left when a part of the ledger was written anew.
+func (c *scrubOptions) finishRewrite(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
+	holding, kept := c.replaceOnRemotes(ctx, app, author, out)
+	app.notifyStep("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	app.printDone("%s", said)
@@ -159,13 +159,13 @@ func (c *scrubOptions) finish(ctx context.Context, app *App, w *workspace.Worksp
 		// They stay until the remote is replaced.
 		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })
 	})
-	c.tell(app, left, out)
+	c.hintLeftovers(app, left, out)
 	return errors.Join(err, undone)
 }
 
-// scrubbed counts what was taken out: "1 session, 3 turns, 2 tool calls".
-func scrubbed(out ledger.Scrubbed) string {
-	said := session.Count(out.Sessions, "session") + ", " + session.Count(out.Turns, "turn") + ", " + session.Count(out.Calls, "tool call")
+// scrubCounts counts what was taken out: "1 session, 3 turns, 2 tool calls".
+func scrubCounts(out ledger.Scrubbed) string {
+	said := session.CountNoun(out.Sessions, "session") + ", " + session.CountNoun(out.Turns, "turn") + ", " + session.CountNoun(out.Calls, "tool call")
 	switch out.Memories {
 	case 0:
 		return said
@@ -175,12 +175,12 @@ func scrubbed(out ledger.Scrubbed) string {
 	return said + fmt.Sprintf(", %d memories", out.Memories)
 }
 
-// replace brings the remotes that hold what was scrubbed to the new history, and tells which still
+// replaceOnRemotes brings the remotes that hold what was scrubbed to the new history, and tells which still
 // hold it.
-func (c *scrubOptions) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
+func (c *scrubOptions) replaceOnRemotes(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
-		app.progress("replacing the ledger on " + remote)
+		app.notifyStep("replacing the ledger on " + remote)
 		if _, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal)); err != nil {
 			holding = append(holding, remote)
 			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))
@@ -191,13 +191,13 @@ func (c *scrubOptions) replace(ctx context.Context, app *App, author workspace.A
 	return holding, errors.Join(errs...)
 }
 
-// tell says what is left to do.
-func (c *scrubOptions) tell(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
+// hintLeftovers says what is left to do.
+func (c *scrubOptions) hintLeftovers(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
 	if len(left.Refs) > 0 {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}
 	if left.Objects > 0 {
-		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, session.Count(left.Objects, "object")))
+		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, session.CountNoun(left.Objects, "object")))
 	}
 	if len(out.Kin) > 0 && out.Tip != out.Old {
 		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))

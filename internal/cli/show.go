@@ -120,14 +120,14 @@ func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspac
 	case c.shape.json:
 		return result.Write(app.Stdout, told)
 	case c.md:
-		_, err := io.WriteString(app.Stdout, story.Review(told))
+		_, err := io.WriteString(app.Stdout, story.ReviewText(told))
 		return err
 	case c.stat:
 		view = text.Stat
 	case c.prompts:
 		view = text.Prompts
 	}
-	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
+	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
 }
 
 // record prints a record of what a command printed.
@@ -148,7 +148,7 @@ func (c *showOptions) record(ctx context.Context, app *App, id int) error {
 	case c.shape.json:
 		return result.Write(app.Stdout, recordShape(r))
 	case !c.raw:
-		_, err = io.WriteString(app.Stdout, recordText(r, app.at(r.At)))
+		_, err = io.WriteString(app.Stdout, recordText(r, app.formatTime(r.At)))
 		return err
 	}
 	v, err := store.Open(ctx)
@@ -158,7 +158,7 @@ func (c *showOptions) record(ctx context.Context, app *App, id int) error {
 	defer v.Close() // nothing was written
 	raw, err := v.Raw(ctx, id)
 	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.at(r.At))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.formatTime(r.At))
 	}
 	if err != nil {
 		return err

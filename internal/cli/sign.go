@@ -51,10 +51,10 @@ func (c *signOptions) run(ctx context.Context, app *App) error {
 	author.Signer.Quiet, author.Signer.Stderr = false, app.Stderr
 	n, err := author.Ledger.Sign(ctx)
 	if errors.Is(err, ledger.ErrUnsigned) {
-		return errors.Join(author.Signer.Err(), errors.New("nothing was signed"))
+		return errors.Join(author.Signer.Failure(), errors.New("nothing was signed"))
 	}
 	if err == nil {
-		app.printDone("signed %s of %s", session.Count(n, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.printDone("signed %s of %s", session.CountNoun(n, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *statsOptions) run(ctx context.Context, app *App) error {
-	if c.group.asked() {
+	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
@@ -100,13 +100,13 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 		case c.sessions:
 			work, err := at.Work(ctx, c.req)
 			if err != nil {
-				return flagged(err)
+				return withFlagName(err)
 			}
 			return c.print(ctx, app, w, work, func(l text.Look) string { return text.Work(l, work) })
 		}
 		stats, notice, err := at.Stats(ctx, c.req)
 		if err != nil {
-			return flagged(err)
+			return withFlagName(err)
 		}
 		if notice != nil {
 			app.hint(notice.Error())
@@ -124,23 +124,23 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Stats(l, stats) }, names)
+		return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Stats(l, stats) }, names)
 	})
 }
 
 func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
 	shown := app.meter("counting lines")
-	lines, err := at.LineStats(ctx, c.of, c.req.Limit, shown.step)
+	lines, err := at.LineStats(ctx, c.of, c.req.Limit, shown.setProgress)
 	shown.end()
 	if err != nil {
-		return flagged(err)
+		return withFlagName(err)
 	}
 	return c.print(ctx, app, w, lines, func(l text.Look) string { return text.Lines(l, lines) })
 }
 
-func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay) error {
+func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, value any, l layout) error {
 	if c.shape.json {
 		return result.Write(app.Stdout, value)
 	}
-	return app.layPlain(ctx, w, c.shape, l, session.Names{})
+	return app.printLinewise(ctx, w, c.shape, l, session.Names{})
 }

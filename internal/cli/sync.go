@@ -60,7 +60,7 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 		if noRemote != nil {
 			return noRemote
 		}
-		if err := app.wouldSend(ctx, author, remote); err != nil {
+		if err := app.printOutgoing(ctx, author, remote); err != nil {
 			return err
 		}
 		fmt.Fprint(app.Stdout, "\nbefore that, a sync captures what is new, and sends it, too:\n")
@@ -69,22 +69,22 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
 		return err
 	}
-	if err := app.follow(ctx, author); err != nil {
+	if err := app.mendFutureDate(ctx, author); err != nil {
 		return err
 	}
 	unshared := noRemote
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
-	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.nameForeign(ctx, w, author))
+	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.warnForeignSignatures(ctx, w, author))
 }
 
-// nameForeign says that somebody else's key signed what is in one's own ledger.
-func (app *App) nameForeign(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
-	foreign, err := w.Foreign(ctx, author)
+// warnForeignSignatures says that somebody else's key signed what is in one's own ledger.
+func (app *App) warnForeignSignatures(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
+	foreign, err := w.ForeignCommits(ctx, author)
 	if err == nil && len(foreign) > 0 {
 		app.notify(fmt.Sprintf(`your ledger holds %s that your key did not sign; the last is %.12s, %s: "git rekal doctor" lists them`,
-			session.Count(len(foreign), "commit"), foreign[0].OID, printable(foreign[0].String())))
+			session.CountNoun(len(foreign), "commit"), foreign[0].OID, printable(foreign[0].String())))
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (app *App) nameForeign(ctx context.Context, w *workspace.Workspace, author 
 // share fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
 func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
-	app.progress("fetching the ledgers of " + remote)
+	app.notifyStep("fetching the ledgers of " + remote)
 	before, _ := ledger.Fetched(w.Repo, remote) // what can't be read, Adopt says
 	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))
 	if ctx.Err() != nil {
@@ -105,28 +105,28 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 			app.notify(explain(refused))
 		}
 	}
-	w.Synced(remote)
+	w.NoteSynced(remote)
 	if err != nil {
 		return err
 	}
-	if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
+	if err := app.reportScrubbedLedgers(ctx, w, taken.Scrubbed); err != nil {
 		return err
 	}
 	if after, err := ledger.Fetched(w.Repo, remote); err == nil && len(taken.Scrubbed) == 0 { // a scrub changes a history rightly
-		for _, setback := range ledger.Setbacks(w.Repo, before, after) {
+		for _, setback := range ledger.RemoteSetbacks(w.Repo, before, after) {
 			app.notify(fmt.Sprintf("%s serves %s: what was seen is kept", remote, printable(setback)))
 		}
 	}
-	if err := app.follow(ctx, author); err != nil {
+	if err := app.mendFutureDate(ctx, author); err != nil {
 		return err
 	}
 	if taken.Ledgers > 0 {
-		app.printDone("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
+		app.printDone("fetched from %s: %s with something new", remote, session.CountNoun(taken.Ledgers, "ledger"))
 	}
 	if author.Config.Remote == "" && unfetched == nil {
-		app.mirrored(ctx, w, remote)
+		app.hintMirrored(ctx, w, remote)
 	}
-	unsent := app.push(ctx, w, author, remote, c.agreement("sync", remote))
+	unsent := app.push(ctx, w, author, remote, c.agreeCommand("sync", remote))
 	switch {
 	case unfetched != nil && unsent != nil && ctx.Err() == nil:
 		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))
@@ -137,9 +137,9 @@ func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspac
 	return unsent
 }
 
-// follow mends a ledger whose newest commit is dated in the future.
-func (app *App) follow(ctx context.Context, author workspace.Author) error {
-	ahead, err := author.Ledger.Follow(ctx, app.Now())
+// mendFutureDate mends a ledger whose newest commit is dated in the future.
+func (app *App) mendFutureDate(ctx context.Context, author workspace.Author) error {
+	ahead, err := author.Ledger.MendFutureDate(ctx, app.Now())
 	if err == nil && !ahead.IsZero() {
 		app.printDone("the newest commit of your ledger was dated %s: one with today's date follows it now, so that others read it; check the clocks of your machines",
 			ahead.Format(time.DateOnly))
@@ -147,18 +147,18 @@ func (app *App) follow(ctx context.Context, author workspace.Author) error {
 	return err
 }
 
-// mirrored tells, with the first sync, that a remote holds ledgers where no sync looks for them.
-func (app *App) mirrored(ctx context.Context, w *workspace.Workspace, remote string) {
-	people, err := ledger.Mirrored(ctx, w.Repo, remote, git.Attended(app.Terminal))
+// hintMirrored tells, with the first sync, that a remote holds ledgers where no sync looks for them.
+func (app *App) hintMirrored(ctx context.Context, w *workspace.Workspace, remote string) {
+	people, err := ledger.MirroredAddresses(ctx, w.Repo, remote, git.Attended(app.Terminal))
 	if err != nil || len(people) == 0 {
 		return // the fetch said what is wrong with the network
 	}
 	app.hint(fmt.Sprintf(`%s was pushed with --mirror, and holds %s of others as that clone knew them, which no sync fetches (%s); "git fetch %s 'refs/rekal/*:refs/rekal/*'" gets them`,
-		remote, session.Count(len(people), "ledger"), few(people), remote))
+		remote, session.CountNoun(len(people), "ledger"), firstFew(people), remote))
 }
 
-// few are the first of some names, and how many more there are.
-func few(names []string) string {
+// firstFew are the first of some names, and how many more there are.
+func firstFew(names []string) string {
 	const most = 3
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
@@ -166,20 +166,20 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// dropped tells of ledgers whose authors scrubbed something that was here, and takes it out of the
+// reportScrubbedLedgers tells of ledgers whose authors scrubbed something that was here, and takes it out of the
 // caches. Of one's own it says how to get it back: who may write to the remote can scrub it.
-func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []ledger.Dropped) error {
+func (app *App) reportScrubbedLedgers(ctx context.Context, w *workspace.Workspace, scrubbed []ledger.Dropped) error {
 	if len(scrubbed) == 0 {
 		return nil
 	}
 	for _, d := range scrubbed {
 		app.printDone("its author scrubbed something, which is gone here, too: %s", shortRef(d.Ref))
 		if d.Own {
-			app.hint(d.Rescue())
+			app.hint(d.RescueCommand())
 		}
 	}
 	app.hint(`git still has the objects: "git gc --prune=now" removes them, with everything else unreachable`)
-	if w.Ready() != nil {
+	if w.CheckReady() != nil {
 		return nil // there are no caches yet
 	}
 	return curate.ForgetCaches(ctx, w)

@@ -37,16 +37,16 @@ func (e *usageError) Hint() string {
 			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`
 		}
 		return `see "git rekal help recall"`
-	case errors.As(e.err, &unknown) && asGit(e.command, unknown) != "":
-		return asGit(e.command, unknown)
+	case errors.As(e.err, &unknown) && gitFlagEquivalent(e.command, unknown) != "":
+		return gitFlagEquivalent(e.command, unknown)
 	case errors.As(e.err, &extra):
 		return fmt.Sprintf(`see "git rekal %s -h"; to search for words, write "git rekal -- %s …"`, e.command, e.command)
 	}
 	return fmt.Sprintf(`see "git rekal %s -h"`, e.command)
 }
 
-// asGit is what does here what a flag of "git log" or "git show" does there; "" for another flag.
-func asGit(command string, unknown *pflag.NotExistError) string {
+// gitFlagEquivalent is what does here what a flag of "git log" or "git show" does there; "" for another flag.
+func gitFlagEquivalent(command string, unknown *pflag.NotExistError) string {
 	if command != "log" && command != "show" && command != "why" {
 		return ""
 	}
@@ -65,8 +65,8 @@ func asGit(command string, unknown *pflag.NotExistError) string {
 	return ""
 }
 
-// plainFlag says what is wrong with a flag in the words of who typed it.
-func plainFlag(err error) error {
+// explainFlagError says what is wrong with a flag in the words of who typed it.
+func explainFlagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
 	switch {

@@ -62,7 +62,7 @@ func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("--export must not be empty")
 	case c.export != "" && (c.noOpen || c.port != 0):
 		return errors.New("--export goes with neither --port nor --no-open")
-	case c.export != "" && c.group.asked():
+	case c.export != "" && c.group.isGiven():
 		return errors.New("--export writes one repository: it goes with neither --group nor --all")
 	}
 	if err := c.group.validate(fs); err != nil {
@@ -79,9 +79,9 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.export != "" {
-		return c.write(ctx, app, site)
+		return c.exportPages(ctx, app, site)
 	}
-	if err := c.guard(ctx, app, site); err != nil {
+	if err := c.restrictReaders(ctx, app, site); err != nil {
 		return err
 	}
 	server, err := site.Listen(c.port)
@@ -93,7 +93,7 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	if err := c.tell(ctx, app, w, server); err != nil {
+	if err := c.printAddress(ctx, app, w, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	return server.Serve(ctx)
@@ -101,7 +101,7 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 
 // open makes the pages. What is wrong is said now, and what takes long is done before the first page.
 func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
-	if c.group.asked() {
+	if c.group.isGiven() {
 		return c.openGroup(ctx, app)
 	}
 	if w, err = workspace.Open(ctx, app.Process); err != nil {
@@ -109,7 +109,7 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 	}
 	index, err := ask.Open(ctx, w, ask.Opening{})
 	if err == nil {
-		app.notice(index)
+		app.printMomentNotice(index)
 		err = index.Close()
 	}
 	if err == nil {
@@ -117,14 +117,14 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 	}
 	if err != nil {
 		w.Close()
-		return nil, nil, w.ExplainClean(err)
+		return nil, nil, w.AsNotInitialised(err)
 	}
 	return w, site, nil
 }
 
 // openGroup is open for several repositories.
 func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
-	err = app.inWhich(ctx, c.group.which(app), func(g *group.Group) error {
+	err = app.withSelection(ctx, c.group.groupSelection(app), func(g *group.Group) error {
 		if w, err = workspace.Open(ctx, g.First().Process); err != nil {
 			return err
 		}
@@ -134,15 +134,15 @@ func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Work
 	if err != nil {
 		return nil, nil, err
 	}
-	site.SearchGroup(c.group.which(app))
+	site.SearchGroup(c.group.groupSelection(app))
 	return w, site, nil
 }
 
 // rightsSetting names the command that says who may read which repository. It counts in the user's own configuration only.
 const rightsSetting = "rekal.web.rights"
 
-// guard has pages shown only to whom they may be.
-func (c *webOptions) guard(ctx context.Context, app *App, site *web.Site) error {
+// restrictReaders has pages shown only to whom they may be.
+func (c *webOptions) restrictReaders(ctx context.Context, app *App, site *web.Site) error {
 	conf, err := git.OwnSettings(ctx, app.Dir, app.Env, `^rekal\.web\.rights$`)
 	switch commands := conf[rightsSetting]; {
 	case err != nil || len(commands) == 0:
@@ -155,8 +155,8 @@ func (c *webOptions) guard(ctx context.Context, app *App, site *web.Site) error 
 	}
 }
 
-// tell prints an address, and opens one.
-func (c *webOptions) tell(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
+// printAddress prints an address, and opens one.
+func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
 	address, err := server.Address(false)
 	if err != nil {
 		return err
@@ -175,12 +175,12 @@ func (c *webOptions) tell(ctx context.Context, app *App, w *workspace.Workspace,
 	return nil
 }
 
-// write exports the pages.
-func (c *webOptions) write(ctx context.Context, app *App, site *web.Site) error {
+// exportPages exports the pages.
+func (c *webOptions) exportPages(ctx context.Context, app *App, site *web.Site) error {
 	dir := app.Path(c.export)
 	n, err := site.Export(ctx, dir, func(done, left int) {
 		if done%100 == 0 {
-			app.progress(fmt.Sprintf("%s written, at least %d left", session.Count(done, "page"), left))
+			app.notifyStep(fmt.Sprintf("%s written, at least %d left", session.CountNoun(done, "page"), left))
 		}
 	})
 	if errors.Is(err, fs.ErrExist) {
@@ -189,6 +189,6 @@ func (c *webOptions) write(ctx context.Context, app *App, site *web.Site) error 
 	if err != nil {
 		return fmt.Errorf("web: export: %w", err)
 	}
-	_, err = fmt.Fprintf(app.Stdout, "%s in %s; begin with index.html\n", session.Count(n, "page"), printable(dir))
+	_, err = fmt.Fprintf(app.Stdout, "%s in %s; begin with index.html\n", session.CountNoun(n, "page"), printable(dir))
 	return err
 }

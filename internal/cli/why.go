@@ -45,9 +45,9 @@ Several words that are no path are a question: "git rekal why is the token refre
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
 	}
 	fs := cmd.Flags()
-	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", once(&c.req.Checkpoint))
+	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", setOnce(&c.req.Checkpoint))
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
-	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
+	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", setOnce(&c.lines))
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
 	return app.withOptions(cmd, c)
@@ -56,12 +56,12 @@ Several words that are no path are a question: "git rekal why is the token refre
 // asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or lines of one.
 func (app *App) asksWhy(args []string) bool {
 	fs := newWhyCmd(app).Flags()
-	err := fs.Parse(habits(fs, args))
+	err := fs.Parse(translateGitFlags(fs, args))
 	said := fs.Args()
 	if err != nil { // it may have flags that a search alone has
 		fs = newRecallCmd(app).Flags()
-		err = fs.Parse(question(fs, args))
-		said = unmasked(fs.Args())
+		err = fs.Parse(maskQuestion(fs, args))
+		said = unmaskWords(fs.Args())
 	}
 	return err == nil && len(strings.Fields(strings.Join(said, " "))) > 1 && slices.ContainsFunc(said, func(arg string) bool {
 		path, last := strings.TrimRight(arg, "0123456789,+-:"), arg[strings.LastIndexByte(arg, ' ')+1:]
@@ -95,7 +95,7 @@ func (c *whyOptions) run(ctx context.Context, app *App) error {
 		}
 		names, err := c.shape.names(ctx, app, at)
 		said := map[string]text.Exchange{}
-		if err == nil && c.shape.reads(app) {
+		if err == nil && c.shape.printsText(app) {
 			err = exchanges(ctx, at, answer.Results, said)
 		}
 		if err != nil {

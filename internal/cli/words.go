@@ -16,22 +16,22 @@ import (
 // holds it.
 const mask = "\x00"
 
-// question is the command line of a search as flags are read from it.
-func question(fs *pflag.FlagSet, args []string) []string {
-	out := eachFile(fs, habits(fs, args))
+// maskQuestion is the command line of a search as flags are read from it.
+func maskQuestion(fs *pflag.FlagSet, args []string) []string {
+	out := eachFile(fs, translateGitFlags(fs, args))
 	for i, arg := range out {
 		if arg == "--" {
 			break
 		}
-		if noFlag(arg) && (i == 0 || !takesValue(fs, out[i-1])) {
+		if cannotBeFlag(arg) && (i == 0 || !takesValue(fs, out[i-1])) {
 			out[i] = mask + arg
 		}
 	}
 	return out
 }
 
-// unmasked are the words of a search as they were given.
-func unmasked(args []string) []string {
+// unmaskWords are the words of a search as they were given.
+func unmaskWords(args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range out {
 		out[i] = strings.TrimPrefix(arg, mask)
@@ -39,8 +39,8 @@ func unmasked(args []string) []string {
 	return out
 }
 
-// habits writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a question "-1" is a word.
-func habits(fs *pflag.FlagSet, args []string) []string {
+// translateGitFlags writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a question "-1" is a word.
+func translateGitFlags(fs *pflag.FlagSet, args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
@@ -71,10 +71,10 @@ func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
 		case arg == "--":
 			return append(out, args[i:]...)
 		case arg == "--files" && asked:
-			if i+1 == len(args) || strings.HasPrefix(args[i+1], "-") && !noFlag(args[i+1]) {
+			if i+1 == len(args) || strings.HasPrefix(args[i+1], "-") && !cannotBeFlag(args[i+1]) {
 				out = append(out, "--files=") // is refused
 			}
-			for i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || noFlag(args[i+1])) {
+			for i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || cannotBeFlag(args[i+1])) {
 				i++
 				out = append(out, "--files="+args[i])
 			}
@@ -82,15 +82,15 @@ func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
 			out = append(out, arg, args[i+1])
 			i++
 		default:
-			asked = asked || !strings.HasPrefix(arg, "-") || noFlag(arg)
+			asked = asked || !strings.HasPrefix(arg, "-") || cannotBeFlag(arg)
 			out = append(out, arg)
 		}
 	}
 	return out
 }
 
-// noFlag reports whether an argument begins like a flag and has no name that a flag can have.
-func noFlag(arg string) bool {
+// cannotBeFlag reports whether an argument begins like a flag and has no name that a flag can have.
+func cannotBeFlag(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' || arg == "--" {
 		return false
 	}
@@ -112,16 +112,16 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 	return f != nil && f.NoOptDefVal == ""
 }
 
-// meant is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
+// guessIntent is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
 // alone or before what only commands take. "" for words to search for, and for a slip of a command's name that is the very word that
 // somebody said.
-func (app *App) meant(args []string, found result.Recall) string {
+func (app *App) guessIntent(args []string, found result.Recall) string {
 	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return !operand.MatchString(arg) }) {
 		return ""
 	}
 	name := app.commandFor(args[0])
 	said := slices.ContainsFunc(found.Results, func(h result.Hit) bool { return hasWord(h.Title+" "+h.Snippet, args[0]) })
-	if name == "" || said && slips(args[0], name) {
+	if name == "" || said && isOneTypoFrom(args[0], name) {
 		return ""
 	}
 	return fmt.Sprintf(`searched for %q; to run a command: "git rekal %s"`, strings.Join(args, " "), name)
@@ -139,14 +139,14 @@ var operand = lazy.Expr(`^(?:0[0-9A-Za-z]{3,25}|[0-9a-f]{7,64}|HEAD\S*|\S+\.\.\S
 // commandFor is the command that a word was meant as; "" for none.
 func (app *App) commandFor(word string) (name string) {
 	for _, cmd := range app.root.Commands() {
-		if cmd.IsAvailableCommand() && slips(word, cmd.Name()) {
+		if cmd.IsAvailableCommand() && isOneTypoFrom(word, cmd.Name()) {
 			name = cmd.Name()
 		}
 	}
-	for others, here := range elsewhere() {
+	for others, here := range foreignCommands() {
 		for other := range strings.FieldsSeq(others) {
 			// A longer or a short word is rather one to search for: "deleted", "null" beside "pull".
-			if word == other || len(other) > 5 && len(word) <= len(other) && slips(word, other) {
+			if word == other || len(other) > 5 && len(word) <= len(other) && isOneTypoFrom(word, other) {
 				name = here
 			}
 		}
@@ -154,8 +154,8 @@ func (app *App) commandFor(word string) (name string) {
 	return name
 }
 
-// elsewhere is what does here what commands of git or of other tools do, by their names.
-func elsewhere() map[string]string {
+// foreignCommands is what does here what commands of git or of other tools do, by their names.
+func foreignCommands() map[string]string {
 	return map[string]string{
 		"status": "doctor", "config settings": "help config", "pull fetch": "sync", "blame annotate": "why", "remember": "save",
 		"delete remove rm": "purge", "install setup": "init", "uninstall": "clean", "ls list history": "log",
@@ -163,8 +163,8 @@ func elsewhere() map[string]string {
 	}
 }
 
-// slips reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or two that changed places.
-func slips(word, name string) bool {
+// isOneTypoFrom reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or two that changed places.
+func isOneTypoFrom(word, name string) bool {
 	if word == name || len(name) < 3 || len(word) < 3 {
 		return false
 	}

@@ -29,25 +29,25 @@ const (
 	squashTime  = 2 * time.Second // after which no other one is
 )
 
-// Named are what a revision stands for, or each commit of a range: the commit itself, and those that it
+// FindRevisions are what a revision stands for, or each commit of a range: the commit itself, and those that it
 // was before and became after an amend or a rebase; and those that it was made of where no
 // hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
 // matches as a prefix where a ledger knows it.
-func Named(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
+func FindRevisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
 	starts, err := Revisions(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err
 	}
-	return families(ctx, index, repo, starts)
+	return readFamilies(ctx, index, repo, starts)
 }
 
-// families are commits with what they were, became and were made of.
-func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string) (attribution.Revisions, error) {
+// readFamilies are commits with what they were, became and were made of.
+func readFamilies(ctx context.Context, index *db.DB, repo *git.Repo, starts []string) (attribution.Revisions, error) {
 	family, err := ReadLineage(ctx, index, repo, starts)
 	if err != nil {
 		return nil, err
 	}
-	known, err := index.Behind(ctx, starts)
+	known, err := index.TiesOfCommits(ctx, starts)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([
 	switch {
 	case err == nil:
 		return []string{string(id)}, nil
-	case name.LikeCommit(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
+	case name.LooksLikeCommit(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
 		start := strings.ToLower(rev)
 		known, err := index.KnowsCommit(ctx, start)
 		if err != nil || known {
@@ -120,23 +120,23 @@ func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([
 // UpTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what is logged is the newest.
 func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
 	if strings.Contains(rev, "..") {
-		return Named(ctx, index, repo, rev)
+		return FindRevisions(ctx, index, repo, rev)
 	}
 	starts, err := repo.RevList(ctx, rev, maxRange)
 	if err != nil { // gone, and a ledger may know it
-		return Named(ctx, index, repo, rev)
+		return FindRevisions(ctx, index, repo, rev)
 	}
-	return families(ctx, index, repo, starts)
+	return readFamilies(ctx, index, repo, starts)
 }
 
-// Shown lists the commits of a session, with what amends and rebases made of them at last: those that this clone has, then the others. It leaves out
+// CommitsOfSession lists the commits of a session, with what amends and rebases made of them at last: those that this clone has, then the others. It leaves out
 // those that no branch, tag or HEAD leads to.
-func Shown(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution.Tie) ([]result.Commit, error) {
+func CommitsOfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution.Tie) ([]result.Commit, error) {
 	shas, now := make([]string, len(ties)), make([]git.OID, len(ties))
 	for i, c := range ties {
 		shas[i] = c.SHA
 	}
-	became, err := index.Became(ctx, shas)
+	became, err := index.LatestRewrites(ctx, shas)
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +151,14 @@ func Shown(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution
 			best[now[i]] = c.Kind
 		}
 	}
-	missing := repo.Missing(now)
+	missing := repo.MissingObjects(now)
 	lost, err := history.Unreached(ctx, repo, now)
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
 		out[i].Missing = missing[now[i]] && now[i] != session.ZeroSHA
-		out[i].Tie, out[i].Inferred = best[now[i]].String(), best[now[i]].Weak()
+		out[i].Tie, out[i].Inferred = best[now[i]].String(), best[now[i]].IsWeak()
 	}
 	out = slices.DeleteFunc(out, func(c result.Commit) bool { return lost[git.OID(cmp.Or(c.Became, c.Commit))] })
 	here := slices.DeleteFunc(slices.Clone(out), func(c result.Commit) bool { return c.Missing })

@@ -19,7 +19,7 @@ type Lineage struct {
 
 // ReadLineage reads what leads to and from some commits, or beginnings of commits.
 func ReadLineage(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (Lineage, error) {
-	own, err := index.Own(ctx)
+	own, err := index.OwnLedgers(ctx)
 	if err != nil {
 		return Lineage{}, err
 	}

@@ -45,7 +45,7 @@ func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSe
 		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.SameFiles, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
-		if err := s.readBrought(p, brought); err != nil {
+		if err := s.readNewLines(p, brought); err != nil {
 			return attribution.LineMatch{}, err
 		}
 		own, err := s.linesAdded(c, p)
@@ -63,8 +63,8 @@ func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSe
 	return a, nil
 }
 
-// readBrought reads the lines of a file that never stood in what the file was before.
-func (s *squash) readBrought(path string, into map[string]lineSet) error {
+// readNewLines reads the lines of a file that never stood in what the file was before.
+func (s *squash) readNewLines(path string, into map[string]lineSet) error {
 	if into[path] != nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *squash) readBrought(path string, into map[string]lineSet) error {
 // linesAdded reads the lines that a commit added to a file.
 func (s *squash) linesAdded(c git.Commit, path string) (lineSet, error) {
 	out := lineSet{}
-	now, err := history.Past(s.repo, c.OID, []string{path}, c.Committer.When, 2)
+	now, err := history.PastContents(s.repo, c.OID, []string{path}, c.Committer.When, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (s *squash) match(ctx context.Context) error {
 	if err := s.dropReachable(ctx); err != nil || len(s.candidates) == 0 || attribution.MatchPatches(unwrapped(s.candidates)) {
 		return err
 	}
-	return s.sameContent()
+	return s.matchContent()
 }
 
 // newSquash is nil for a commit that is no squash: an empty one, or one with more than maxChanges files.
@@ -175,7 +175,7 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 // the commit itself, and what was built on it. A candidate also counts as each commit that it became by a
 // rewrite.
 func (s *squash) dropReachable(ctx context.Context) error {
-	tips, err := s.readHere()
+	tips, err := s.readCandidatesHere()
 	if err != nil || len(tips) == 0 {
 		return err
 	}
@@ -234,8 +234,8 @@ func (s *squash) notInBranchByTip(ctx context.Context, tips []git.OID) map[git.O
 	return out
 }
 
-// readHere reads the candidates that are here, and the first maxBecame commits that they became, if the makers of these say so.
-func (s *squash) readHere() (tips []git.OID, err error) {
+// readCandidatesHere reads the candidates that are here, and the first maxBecame commits that they became, if the makers of these say so.
+func (s *squash) readCandidatesHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.candidates {
 		became := s.lineage.Made(k.SHA, s.lineage.Successors)
@@ -259,10 +259,10 @@ func (s *squash) readHere() (tips []git.OID, err error) {
 	return tips, nil
 }
 
-// sameContent matches candidates by the blobs that they left and by the lines that they added,
+// matchContent matches candidates by the blobs that they left and by the lines that they added,
 // and then their ancestors.
-func (s *squash) sameContent() error {
-	if err := s.readPast(); err != nil {
+func (s *squash) matchContent() error {
+	if err := s.readPastContent(); err != nil {
 		return err
 	}
 	attribution.KeepDistinctive(unwrapped(s.candidates), func(p *attribution.Candidate, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
@@ -278,8 +278,8 @@ func (s *squash) sameContent() error {
 	return attribution.MatchAncestors(unwrapped(s.candidates), unwrapped(s.others), s.ancestry())
 }
 
-// readPast reads what stood in the files since the first candidate was made.
-func (s *squash) readPast() error {
+// readPastContent reads what stood in the files since the first candidate was made.
+func (s *squash) readPastContent() error {
 	since := s.rev.Committer.When
 	var paths []string
 	for _, k := range s.candidates {
@@ -297,7 +297,7 @@ func (s *squash) readPast() error {
 		paths = paths[:maxPaths]
 	}
 	var err error
-	s.past, err = history.Past(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
+	s.past, err = history.PastContents(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
 	for _, k := range slices.Concat(s.candidates, s.others) {
 		k.AlreadyIn = s.isAlreadyIn(k)
 	}

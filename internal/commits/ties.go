@@ -30,15 +30,15 @@ type TiedSession struct {
 // Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
 // wrote most of its lines. It is as --commit of a recall, commit by commit, without what is purged.
 func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
-	all, err := Named(ctx, index, repo, rev)
+	all, err := FindRevisions(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := index.Matching(ctx, db.Filter{Commits: all.Commits(), Kind: db.KindSession})
+	ids, err := index.MatchingIDs(ctx, db.Filter{Commits: all.Commits(), Kind: db.KindSession})
 	if err != nil {
 		return nil, err
 	}
-	ties, err := index.Commits(ctx, ids)
+	ties, err := index.TiesOfSessions(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -274,7 +274,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	for _, p := range pieces {
 		if p.mark == nil {
 			if !k.overBudget {
-				k.gap(&b, next, p.seq, p.mute)
+				k.writeGap(&b, next, p.seq, p.mute)
 				next = p.seq
 			}
 			next++
@@ -283,16 +283,16 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 		b.WriteString(p.text)
 		b.WriteByte('\n')
 	}
-	k.gap(&b, next, k.seq, k.mute)
+	k.writeGap(&b, next, k.seq, k.mute)
 	return b.String(), shown
 }
 
 // leastAlike is how many lines are worth saying what they are like.
 const leastAlike = 10
 
-// gap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
+// writeGap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
 // others: the last mute ones are such.
-func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
+func (k *keeper) writeGap(b *strings.Builder, from, to, mute int) {
 	if to-from <= mute {
 		return
 	}

@@ -27,20 +27,20 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "# ") && !strings.Contains(text[2:], " "):
 		c.inPackage = true
 		return heading, true
-	case starts(text, "make: ***", "gmake: ***", "make[", "gmake["):
+	case startsWithAny(text, "make: ***", "gmake: ***", "make[", "gmake["):
 		return c.kindOfMakeLine(text), true
-	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
+	case startsWithAny(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
-	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
+	case startsWithAny(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
 		c.afterError = true
 		return fault, true
-	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && ends(text, ":"):
+	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && endsWithByteOf(text, ":"):
 		return fault, true // docker build
 	case strings.HasPrefix(text, "CMake Warning"):
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case c.afterError && indented(text), c.afterError && digits(text) > 0 && s.signals&saysSum == 0:
+	case c.afterError && indented(text), c.afterError && countDigits(text) > 0 && s.signals&saysSum == 0:
 		return detail, true
 	case c.afterError && (strings.ContainsAny(text, "{};(") && s.signals == 0):
 		return detail, true // clang shows the line as it stands
@@ -57,13 +57,13 @@ func (c *compiler) kindOfPlaced(text string, s scanned) kind {
 	}
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
-	case starts(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):
+	case startsWithAny(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):
 		return detail
-	case starts(rest, "warning"):
+	case startsWithAny(rest, "warning"):
 		return warning
-	case starts(rest, "error", "fatal error", "undefined reference", "multiple definition"):
+	case startsWithAny(rest, "error", "fatal error", "undefined reference", "multiple definition"):
 		return fault
-	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || digits(rest[1:]) > 0):
+	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || countDigits(rest[1:]) > 0):
 		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.inPackage && rest != "":
 		return fault
@@ -81,7 +81,7 @@ func (c *compiler) kindOfMakeLine(text string) kind {
 	case strings.Contains(text, ": *** "):
 		level, before := 0, c.makeLevel
 		if _, rest, ok := strings.Cut(text, "make["); ok {
-			level, _ = strconv.Atoi(rest[:digits(rest)])
+			level, _ = strconv.Atoi(rest[:countDigits(rest)])
 		}
 		if c.makeLevel = level; 0 < level && level < before && strings.HasSuffix(text, "] Error 2") {
 			return noise

@@ -107,12 +107,12 @@ func (c *Compressor) line(text string) {
 		}
 	}
 	s.owner = c.lines.owner
-	if lineKind, ok := c.repeats.known(s); ok {
+	if lineKind, ok := c.repeats.kindOfRepeat(s); ok {
 		c.keep.add(text, lineKind, s)
 		return
 	}
 	lineKind, tool := c.recognise(text, s)
-	c.repeats.note(s, lineKind, tool)
+	c.repeats.remember(s, lineKind, tool)
 	c.keep.add(text, lineKind, s)
 }
 
@@ -136,11 +136,11 @@ type repeats struct {
 	times   int
 }
 
-func (l *repeats) known(s scanned) (kind, bool) {
+func (l *repeats) kindOfRepeat(s scanned) (kind, bool) {
 	return l.kind, l.times > 1 && l.shape == s.shape && l.signals == s.signals && s.owner == ""
 }
 
-func (l *repeats) note(s scanned, lineKind kind, tool int) {
+func (l *repeats) remember(s scanned, lineKind kind, tool int) {
 	switch {
 	case lineKind > noise || tool == 0:
 		l.times = 0

@@ -14,15 +14,15 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 		return heading, e.file
 	}
 	bare := strings.TrimLeft(text, " ")
-	n := digits(bare)
+	n := countDigits(bare)
 	if !e.file || n == 0 || len(bare) == n || bare[n] != ':' {
 		return ordinary, false
 	}
-	bare = strings.TrimLeft(bare[n+1+digits(bare[n+1:]):], " ")
+	bare = strings.TrimLeft(bare[n+1+countDigits(bare[n+1:]):], " ")
 	switch {
-	case starts(bare, "error", "✖"):
+	case startsWithAny(bare, "error", "✖"):
 		return fault, true
-	case starts(bare, "warning", "⚠"):
+	case startsWithAny(bare, "warning", "⚠"):
 		return warning, true
 	}
 	return ordinary, false

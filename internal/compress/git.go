@@ -12,15 +12,15 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "diff --git "):
 		g.patch = true
 		return landmark, true
-	case g.patch && starts(text, "index ", "--- ", "+++ ", "similarity ", "old mode", "new mode"):
+	case g.patch && startsWithAny(text, "index ", "--- ", "+++ ", "similarity ", "old mode", "new mode"):
 		return noise, true
-	case g.patch && starts(text, "@@ ", "+", "-", " ", "\\ No newline"):
+	case g.patch && startsWithAny(text, "@@ ", "+", "-", " ", "\\ No newline"):
 		return kindOfPatchLine(text), true
-	case starts(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
+	case startsWithAny(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
 		return total, true
-	case digits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
+	case countDigits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
 		return total, true
-	case starts(text, "\tmodified: ", "\tnew file: ", "\tdeleted: ", "\trenamed: ", "\tboth modified: "):
+	case startsWithAny(text, "\tmodified: ", "\tnew file: ", "\tdeleted: ", "\trenamed: ", "\tboth modified: "):
 		return landmark, true
 	}
 	g.patch = false

@@ -24,20 +24,20 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {
 	case strings.HasPrefix(text, "=== "):
-		if _, name, ok := strings.Cut(text[4:], " "); ok && starts(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
+		if _, name, ok := strings.Cut(text[4:], " "); ok && startsWithAny(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
 			g.running, g.afterFailure = strings.TrimSpace(name), false
 			return noise, true
 		}
 		return ordinary, false
-	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
-		g.drop(cmp.Or(s.owner, testName(bare)))
+	case startsWithAny(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
+		g.dropLog(cmp.Or(s.owner, testName(bare)))
 		g.afterFailure = false
 		return noise, true
 	case strings.HasPrefix(bare, "--- FAIL: "):
-		g.release(cmp.Or(s.owner, testName(bare)), k)
+		g.releaseLog(cmp.Or(s.owner, testName(bare)), k)
 		g.afterFailure = true
 		return failure, true
-	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
+	case startsWithAny(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
 		g.reset()
 		k.tests = true
 		if text[0] == 'o' {
@@ -50,11 +50,11 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	case text == "FAIL":
 		g.releaseRunning(k)
 		return total, true
-	case starts(text, "panic: test timed out"):
+	case startsWithAny(text, "panic: test timed out"):
 		g.releaseRunning(k)
 		return ordinary, false
 	case (g.running != "" || s.owner != "") && strings.HasPrefix(text, "    ") && !strings.HasPrefix(bare, "--- "):
-		return g.hold(text, s, k), true
+		return g.holdLog(text, s, k), true
 	case g.afterFailure && strings.HasPrefix(text, "    "):
 		return kindOfLogged(bare), true
 	}
@@ -79,7 +79,7 @@ func testName(bare string) string {
 	return name
 }
 
-func (g *goTest) hold(text string, s scanned, k *keeper) kind {
+func (g *goTest) holdLog(text string, s scanned, k *keeper) kind {
 	if g.held == nil {
 		g.held = map[string][]entry{}
 	}
@@ -91,22 +91,22 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	return noise
 }
 
-func (g *goTest) drop(owner string) {
+func (g *goTest) dropLog(owner string) {
 	g.heldCount -= len(g.held[owner])
 	delete(g.held, owner)
 }
 
-// release hands over what a failing test logged.
-func (g *goTest) release(owner string, k *keeper) {
+// releaseLog hands over what a failing test logged.
+func (g *goTest) releaseLog(owner string, k *keeper) {
 	for _, h := range g.held[owner] {
 		k.addOfKind(h, kindOfLogged(strings.TrimLeft(h.text, " ")))
 	}
-	g.drop(owner)
+	g.dropLog(owner)
 }
 
 // releaseRunning hands over what the running test logged: it ended the process before its result. Lines of other tests are dropped.
 func (g *goTest) releaseRunning(k *keeper) {
-	g.release(g.running, k)
+	g.releaseLog(g.running, k)
 	g.reset()
 }
 

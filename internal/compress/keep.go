@@ -96,7 +96,7 @@ func (k *keeper) add(text string, lineKind kind, s scanned) {
 		k.mute = 0
 	}
 	k.follow(e, s)
-	if s.signals&saysAsked != 0 && len(k.asked) < maxAsked && k.takeRoom(text) {
+	if s.signals&saysAsked != 0 && len(k.asked) < maxAsked && k.reserveBytes(text) {
 		k.asked = append(k.asked, withOwnText(e))
 	}
 	k.addOfKind(e, lineKind)
@@ -165,7 +165,7 @@ func (k *keeper) endRun() {
 	}
 }
 
-func (k *keeper) takeRoom(text string) bool {
+func (k *keeper) reserveBytes(text string) bool {
 	if k.bytes+len(text) > maxBytes {
 		return false
 	}
@@ -175,7 +175,7 @@ func (k *keeper) takeRoom(text string) bool {
 
 // addDetail adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
 func (k *keeper) addDetail(e entry) {
-	if k.at == nil || !e.hasText || len(k.at.details) == maxDetails || !k.takeRoom(e.text) {
+	if k.at == nil || !e.hasText || len(k.at.details) == maxDetails || !k.reserveBytes(e.text) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
@@ -204,8 +204,8 @@ func hasContent(text string) bool {
 	return 7*letters > signs
 }
 
-// wholeLines is how many lines of a group are kept as they are; of the rest stands what differs.
-func wholeLines(lineKind kind) int {
+// keptLinesPerGroup is how many lines of a group are kept as they are; of the rest stands what differs.
+func keptLinesPerGroup(lineKind kind) int {
 	switch lineKind {
 	case failure:
 		return 30
@@ -221,7 +221,7 @@ func (k *keeper) group(e entry, lineKind kind) {
 	g := k.byForm[key]
 	k.at = nil
 	if g == nil {
-		if len(k.groups) == maxGroups || !k.takeRoom(e.text) {
+		if len(k.groups) == maxGroups || !k.reserveBytes(e.text) {
 			return
 		}
 		g = &group{kind: lineKind, texts: map[uint64]bool{}}
@@ -235,7 +235,7 @@ func (k *keeper) group(e entry, lineKind kind) {
 	}
 	switch {
 	case g.texts[sum]: // it stands there
-	case len(g.members) < wholeLines(lineKind) && k.takeRoom(e.text):
+	case len(g.members) < keptLinesPerGroup(lineKind) && k.reserveBytes(e.text):
 		g.members = append(g.members, member{entry: withOwnText(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
@@ -298,7 +298,7 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 		return
 	}
 	differs := difference(g.members[0].text, text)
-	if !k.takeRoom(differs) {
+	if !k.reserveBytes(differs) {
 		k.bytes = maxBytes // there will hardly be room for another
 		return
 	}

@@ -37,21 +37,21 @@ func (r *lineReader) addBlock(text string, line func(string)) {
 	for len(text) > 0 {
 		n := strings.IndexByte(text, '\n')
 		if n < 0 {
-			r.hold(text)
+			r.holdLineStart(text)
 			return
 		}
 		if len(r.buf) == 0 && n <= longestLine {
 			r.emit(text[:n], line)
 		} else {
-			r.hold(text[:n])
+			r.holdLineStart(text[:n])
 			r.end(line)
 		}
 		text = text[n+1:]
 	}
 }
 
-// hold keeps the beginning of a line. A progress bar draws itself anew after "\r"; of it, hold keeps the beginning of the last state.
-func (r *lineReader) hold(p string) {
+// holdLineStart keeps the beginning of a line. A progress bar draws itself anew after "\r"; of it, hold keeps the beginning of the last state.
+func (r *lineReader) holdLineStart(p string) {
 	r.buf = append(r.buf, p...)
 	if len(r.buf) <= longestLine {
 		return
@@ -81,22 +81,22 @@ func (r *lineReader) end(line func(string)) {
 // emit hands over a line: as it came but for white space at its end, unless it is an event.
 func (r *lineReader) emit(text string, line func(string)) {
 	r.owner = ""
-	if ends(text, "\r \t") {
+	if endsWithByteOf(text, "\r \t") {
 		text = strings.TrimRight(strings.TrimSuffix(text, "\r"), " \t")
 	}
 	if !strings.HasPrefix(text, `{"`) || !strings.Contains(text, `"Action":"`) {
 		line(text)
 		return
 	}
-	if out, owner, ok := event(clean(text)); ok {
+	if out, owner, ok := textOfEvent(clean(text)); ok {
 		r.owner = owner
 		line(out)
 	}
 }
 
-// event is the text that an event of "go test -json" carries. Events without one (start, run, pass) say what the
+// textOfEvent is the text that an event of "go test -json" carries. Events without one (start, run, pass) say what the
 // others say in their text.
-func event(text string) (out, owner string, ok bool) {
+func textOfEvent(text string) (out, owner string, ok bool) {
 	var action, output, pack, test string
 	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -124,19 +124,19 @@ func event(text string) (out, owner string, ok bool) {
 func clean(text string) string {
 	text = strings.TrimSuffix(text, "\r")
 	if strings.IndexByte(text, '\r') >= 0 {
-		text = redrawn(text)
+		text = lastRedraw(text)
 	}
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	return strings.TrimRight(session.Plain(text), " \t")
+	return strings.TrimRight(session.PlainText(text), " \t")
 }
 
-// redrawn is the last state of a line that returns to its beginning which has anything to see.
-func redrawn(raw string) string {
+// lastRedraw is the last state of a line that returns to its beginning which has anything to see.
+func lastRedraw(raw string) string {
 	for {
 		i := strings.LastIndexByte(raw, '\r')
-		if i < 0 || strings.TrimSpace(session.Plain(raw[i+1:])) != "" {
+		if i < 0 || strings.TrimSpace(session.PlainText(raw[i+1:])) != "" {
 			return raw[i+1:]
 		}
 		raw = raw[:i]

@@ -45,10 +45,10 @@ func isSum(text string) bool {
 	n := 0
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordByte(byte(min(r, 0x80))) }) {
 		number, noun := before, word
-		if digits(word) > 0 {
+		if countDigits(word) > 0 {
 			number, noun = word, before
 		}
-		if digits(number) > 0 && (signalWords[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
+		if countDigits(number) > 0 && (signalWords[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
 			return true
 		}
 		if before = word; n == 4 {

@@ -15,47 +15,47 @@ type suite struct {
 func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	why := u.why
-	u.why = starts(text, "E  ")
+	u.why = startsWithAny(text, "E  ")
 	u.on = u.on || s.signals&(saysTests|saysError) != 0
 	switch {
 	case u.why && why:
 		return detail, true
 	case u.why:
 		return fault, true
-	case starts(text, "FAILED ", "ERROR ") && (strings.Contains(text, ".py") || strings.Contains(text, "::")),
-		starts(text, "test ") && strings.HasSuffix(text, " ... FAILED"):
+	case startsWithAny(text, "FAILED ", "ERROR ") && (strings.Contains(text, ".py") || strings.Contains(text, "::")),
+		startsWithAny(text, "test ") && strings.HasSuffix(text, " ... FAILED"):
 		return failure, true
-	case starts(bare, "✓ ", "√ ", "○ ", "↓ "), starts(text, "PASS "), starts(bare, "ok ") && digits(bare[3:]) > 0:
+	case startsWithAny(bare, "✓ ", "√ ", "○ ", "↓ "), startsWithAny(text, "PASS "), startsWithAny(bare, "ok ") && countDigits(bare[3:]) > 0:
 		u.open = false
 		return noise, true
-	case starts(bare, "✕ ", "× ", "✗ "):
+	case startsWithAny(bare, "✕ ", "× ", "✗ "):
 		return warning, true // the block below says it again, with its path
-	case starts(text, "rspec ./"):
+	case startsWithAny(text, "rspec ./"):
 		return fault, true
-	case starts(bare, "● ") && !strings.HasPrefix(bare, "● Console"), starts(bare, "FAIL "), starts(bare, "❯ ") && strings.Contains(bare, "failed"),
-		starts(text, "FAIL: ", "ERROR: "), starts(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && numbered(bare):
+	case startsWithAny(bare, "● ") && !strings.HasPrefix(bare, "● Console"), startsWithAny(bare, "FAIL "), startsWithAny(bare, "❯ ") && strings.Contains(bare, "failed"),
+		startsWithAny(text, "FAIL: ", "ERROR: "), startsWithAny(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && isNumbered(bare):
 		u.open, u.said, u.at = true, false, false
 		return failure, true
-	case s.signals&saysTests != 0 && isSum(text), starts(bare, "Test Suites: ", "Test Files "):
+	case s.signals&saysTests != 0 && isSum(text), startsWithAny(bare, "Test Suites: ", "Test Files "):
 		u.open, k.tests = false, true
 		return total, true
-	case starts(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
+	case startsWithAny(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
 		u.open = u.open && !strings.Contains(text, " ") // a rule without a title stands between parts of a failure
 		return noise, true
 	case u.open && text != "":
-		return u.inside(bare, s), true
+		return u.kindInFailure(bare, s), true
 	}
 	return detail, u.open
 }
 
-// numbered reports whether a line begins as "12) name".
-func numbered(bare string) bool {
-	n := digits(bare)
+// isNumbered reports whether a line begins as "12) name".
+func isNumbered(bare string) bool {
+	n := countDigits(bare)
 	return n > 0 && n < 5 && strings.HasPrefix(bare[n:], ") ")
 }
 
-// inside is a line of a failure: the first says what happened, the first place where.
-func (u *suite) inside(bare string, s scanned) kind {
+// kindInFailure is a line of a failure: the first says what happened, the first place where.
+func (u *suite) kindInFailure(bare string, s scanned) kind {
 	switch {
 	case !u.said:
 		u.said = true

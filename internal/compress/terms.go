@@ -19,7 +19,7 @@ func (r Result) withNames() Result {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
-			word = unwrap(word)
+			word = trimBrackets(word)
 			p := pathOf(word)
 			if p != "" && len(r.Paths) < maxPaths && !slices.Contains(r.Paths, p) {
 				r.Paths = append(r.Paths, p)
@@ -34,8 +34,8 @@ func (r Result) withNames() Result {
 	return r
 }
 
-// unwrap is a word without the signs around it, and without brackets that have no counterpart in it.
-func unwrap(word string) string {
+// trimBrackets is a word without the signs around it, and without brackets that have no counterpart in it.
+func trimBrackets(word string) string {
 	word = strings.TrimLeft(strings.Trim(word, ".:!?{}*"), "[")
 	open, end := strings.IndexByte(word, '['), strings.IndexByte(word, ']')
 	switch {
@@ -69,7 +69,7 @@ func pathOf(word string) string {
 		word = word[:i]
 	}
 	for range 2 {
-		if i := strings.LastIndexByte(word, ':'); i > 0 && digits(word[i+1:]) == len(word)-i-1 {
+		if i := strings.LastIndexByte(word, ':'); i > 0 && countDigits(word[i+1:]) == len(word)-i-1 {
 			word = word[:i]
 		}
 	}

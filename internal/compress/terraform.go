@@ -12,7 +12,7 @@ func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 			return landmark, true
 		}
 		return detail, true
-	case starts(text, "Plan: ", "Apply complete!", "Destroy complete!", "No changes."):
+	case startsWithAny(text, "Plan: ", "Apply complete!", "Destroy complete!", "No changes."):
 		return total, true
 	case strings.HasPrefix(text, "  # ") && (strings.Contains(text, " will be ") || strings.Contains(text, " must be ") || strings.Contains(text, " has been ")):
 		return landmark, true

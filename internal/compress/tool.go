@@ -50,8 +50,8 @@ func kindOfAny(text string, s scanned, k *keeper) kind {
 	return ordinary
 }
 
-// starts reports whether text begins with one of the prefixes.
-func starts(text string, prefixes ...string) bool {
+// startsWithAny reports whether text begins with one of the prefixes.
+func startsWithAny(text string, prefixes ...string) bool {
 	if text == "" {
 		return false
 	}
@@ -64,8 +64,8 @@ func starts(text string, prefixes ...string) bool {
 	return false
 }
 
-// ends reports whether the last byte of text is one of some.
-func ends(text, some string) bool {
+// endsWithByteOf reports whether the last byte of text is one of some.
+func endsWithByteOf(text, some string) bool {
 	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
 }
 
@@ -74,8 +74,8 @@ func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \
 
 func indented(text string) bool { return text != "" && (text[0] == ' ' || text[0] == '\t') }
 
-// digits counts the digits that text begins with.
-func digits(text string) int {
+// countDigits counts the digits that text begins with.
+func countDigits(text string) int {
 	n := 0
 	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
 		n++
@@ -92,8 +92,8 @@ func readPlace(text string) (numbers int, rest string) {
 	}
 	rest = text[i:]
 	if rest[0] == '(' {
-		if n := digits(rest[1:]); n > 0 && len(rest) > n+1 && rest[n+1] == ',' {
-			if m := digits(rest[n+2:]); m > 0 {
+		if n := countDigits(rest[1:]); n > 0 && len(rest) > n+1 && rest[n+1] == ',' {
+			if m := countDigits(rest[n+2:]); m > 0 {
 				return 2, strings.TrimPrefix(strings.TrimPrefix(rest[n+2+m:], ")"), ":")
 			}
 		}
@@ -103,7 +103,7 @@ func readPlace(text string) (numbers int, rest string) {
 		numbers, rest = 1, ":"+after
 	}
 	for numbers < 2 && len(rest) > 1 && rest[0] == ':' {
-		n := digits(rest[1:])
+		n := countDigits(rest[1:])
 		if n == 0 {
 			break
 		}
@@ -126,5 +126,5 @@ func looksLikeFile(word string) bool {
 			return false
 		}
 	}
-	return digits(word[i+1:]) == 0
+	return countDigits(word[i+1:]) == 0
 }

@@ -26,12 +26,12 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 			t.language = nowhere
 		}
 		return detail, true
-	case starts(text, "Traceback (most recent call last):", "  + Exception Group Traceback"):
+	case startsWithAny(text, "Traceback (most recent call last):", "  + Exception Group Traceback"):
 		t.language = python
 		return fault, true
-	case starts(text, "The above exception was the direct cause", "During handling of the above exception"):
+	case startsWithAny(text, "The above exception was the direct cause", "During handling of the above exception"):
 		return detail, true
-	case starts(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG", "unexpected fault address"):
+	case startsWithAny(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG", "unexpected fault address"):
 		t.language, t.goroutines = golang, 0
 		return fault, true
 	case strings.HasPrefix(text, "goroutine ") && strings.HasSuffix(text, ":"):
@@ -43,9 +43,9 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
 		t.language = rust
 		return fault, true
-	case s.signals&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
+	case s.signals&saysPlace != 0 && (startsWithAny(text, "File \"") || startsWithAny(strings.TrimLeft(text, " "), "#0 ")):
 		return fault, true // of doctest; of gdb, PHP and sanitizers
-	case starts(text, "SUMMARY: "):
+	case startsWithAny(text, "SUMMARY: "):
 		return total, true
 	case t.language != nowhere:
 		if lineKind, ok := t.frame(text); ok {
@@ -76,12 +76,12 @@ func (t *trace) frame(text string) (kind, bool) {
 		}
 		return detail, isFrame(text)
 	case javascript:
-		if starts(bare, "Caused by: ", "Suppressed: ") {
+		if startsWithAny(bare, "Caused by: ", "Suppressed: ") {
 			return fault, true
 		}
-		return detail, starts(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") || strings.HasPrefix(text, "}")
+		return detail, startsWithAny(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") || strings.HasPrefix(text, "}")
 	case rust:
-		if starts(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
+		if startsWithAny(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
 			return ordinary, false
 		}
 		return detail, true
@@ -91,7 +91,7 @@ func (t *trace) frame(text string) (kind, bool) {
 
 // isFrame reports whether a line of a Go trace is a function, its place, or a note between goroutines.
 func isFrame(text string) bool {
-	return strings.HasPrefix(text, "\t") || strings.HasSuffix(text, ")") && strings.Contains(text, "(") || starts(text, "created by ", "exit status ", "...", "[recovered]")
+	return strings.HasPrefix(text, "\t") || strings.HasSuffix(text, ")") && strings.Contains(text, "(") || startsWithAny(text, "created by ", "exit status ", "...", "[recovered]")
 }
 
 // isThrown reports whether a line names an exception at its beginning: "TypeError: x is not a function",

@@ -81,8 +81,8 @@ func (c Config) Agreed(remote string) bool {
 	return remote == c.Remote && (c.Place == "" || c.Place == c.Places[remote])
 }
 
-// ReadFrom is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
-func (c Config) ReadFrom() string {
+// FetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
+func (c Config) FetchedRemote() string {
 	switch {
 	case c.Remote != "" && c.Agreed(c.Remote):
 		return c.Remote
@@ -126,7 +126,7 @@ func (f *Fault) Error() string { return fmt.Sprintf("config: %s: %q %s", f.Key, 
 // Hint is the command that takes the value away.
 func (f *Fault) Hint() string {
 	if f.Env {
-		return "unset " + variable(strings.TrimPrefix(f.Key, "rekal."))
+		return "unset " + envVariable(strings.TrimPrefix(f.Key, "rekal."))
 	}
 	return fmt.Sprintf(`git config --unset-all %s (where it is: "git config --show-origin --get-all %s")`, f.Key, f.Key)
 }
@@ -153,20 +153,20 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	}
 	c, err := parse(conf, env)
 	c.Git = all
-	c.prices(conf)
-	c.several(all, env, "redact.allow", c.allow)
-	c.several(all, env, "exclude", c.exclude)
-	c.several(all, env, "ignore", c.ignore)
-	c.several(all, nil, "agent", c.agent)
-	c.several(all, nil, "pause", c.pause)
-	c.several(all, nil, "forgot", func(v string) string { return takeSession(v, &c.Forgot) })
-	c.several(all, nil, "private", func(v string) string { return takeSession(v, &c.Private) })
+	c.readPrices(conf)
+	c.readValues(all, env, "redact.allow", c.addAllowed)
+	c.readValues(all, env, "exclude", c.addExcluded)
+	c.readValues(all, env, "ignore", c.addIgnored)
+	c.readValues(all, nil, "agent", c.addAgent)
+	c.readValues(all, nil, "pause", c.setPause)
+	c.readValues(all, nil, "forgot", func(v string) string { return appendSession(v, &c.Forgot) })
+	c.readValues(all, nil, "private", func(v string) string { return appendSession(v, &c.Private) })
 	return c, err
 }
 
-// several takes the values of a key that may be there more than once; the environment's comes
+// readValues takes the values of a key that may be there more than once; the environment's comes
 // on top. take says what is wrong with one.
-func (c *Config) several(all map[string][]string, env []string, key string, take func(string) string) {
+func (c *Config) readValues(all map[string][]string, env []string, key string, take func(string) string) {
 	each := func(v string, fromEnv bool) {
 		if what := take(v); what != "" {
 			c.Faults = append(c.Faults, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what})
@@ -175,7 +175,7 @@ func (c *Config) several(all map[string][]string, env []string, key string, take
 	for _, v := range all["rekal."+key] {
 		each(v, false)
 	}
-	name := variable(key) + "="
+	name := envVariable(key) + "="
 	for _, kv := range env {
 		if v, ok := strings.CutPrefix(kv, name); ok {
 			each(v, true)
@@ -183,33 +183,33 @@ func (c *Config) several(all map[string][]string, env []string, key string, take
 	}
 }
 
-func variable(key string) string {
+func envVariable(key string) string {
 	return "REKAL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// allow compiles what may pass redaction. A value that is no regular expression, or that lets most
+// addAllowed compiles what may pass redaction. A value that is no regular expression, or that lets most
 // secrets pass, allows nothing.
-func (c *Config) allow(pattern string) (wrong string) {
+func (c *Config) addAllowed(pattern string) (wrong string) {
 	re, err := regexp.Compile(pattern)
 	switch {
 	case err != nil:
 		return "is no regular expression: " + err.Error()
-	case re.MatchString("") || matchesMost(re):
+	case re.MatchString("") || matchesMostSecrets(re):
 		return "matches nearly everything"
 	}
 	c.Allow = append(c.Allow, re)
 	return ""
 }
 
-// exclude takes a glob. Redaction makes nothing of one that is none or fits every path, so it is not let
+// addExcluded takes a glob. Redaction makes nothing of one that is none or fits every path, so it is not let
 // pass as if it did.
-func (c *Config) exclude(glob string) (wrong string) {
+func (c *Config) addExcluded(glob string) (wrong string) {
 	rest := strings.Trim(strings.TrimPrefix(strings.TrimSpace(glob), "./"), "/")
 	for strings.HasPrefix(rest, "**/") {
 		rest = rest[len("**/"):]
 	}
 	switch {
-	case bad(glob):
+	case isBadGlob(glob):
 		return "is no glob"
 	case !utf8.ValidString(glob):
 		return "is not UTF-8"
@@ -220,10 +220,10 @@ func (c *Config) exclude(glob string) (wrong string) {
 	return ""
 }
 
-// ignore takes a glob of ledgers. One that fits all of them is right: one's own is none.
-func (c *Config) ignore(glob string) (wrong string) {
+// addIgnored takes a glob of ledgers. One that fits all of them is right: one's own is none.
+func (c *Config) addIgnored(glob string) (wrong string) {
 	switch {
-	case bad(glob):
+	case isBadGlob(glob):
 		return "is no glob"
 	case glob == "":
 		return "fits no ledger"
@@ -232,14 +232,14 @@ func (c *Config) ignore(glob string) (wrong string) {
 	return ""
 }
 
-func bad(glob string) bool {
+func isBadGlob(glob string) bool {
 	_, err := path.Match(glob, "")
 	return err != nil
 }
 
-// matchesMost reports whether a regular expression would let most secrets pass, whatever they
+// matchesMostSecrets reports whether a regular expression would let most secrets pass, whatever they
 // are: it matches three of five that have nothing in common but to be drawn by lot.
-func matchesMost(re *regexp.Regexp) bool {
+func matchesMostSecrets(re *regexp.Regexp) bool {
 	n := 0
 	for _, s := range []string{
 		"7c0e4b92f1d85a3690be27d4c8f1a3650d9e42b7", // hexadecimal
@@ -270,27 +270,27 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"), StatsOfAuthors: r.is("stats.authors", false), Sign: r.is("sign", signs(conf["commit.gpgsign"])),
+		Enabled: r.boolOrTrue("enabled"), Autopush: r.boolOrTrue("autopush"), Records: r.readRecords(), MCPReads: !r.boolOrTrue("mcp.write"), StatsOfAuthors: r.boolOr("stats.authors", false), Sign: r.boolOr("sign", isSigningOn(conf["commit.gpgsign"])),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {
 		if v == "human" || v == "agent" {
 			c.Actor = v
 		} else {
-			r.fault("actor", v, `is neither "human" nor "agent"`)
+			r.addFault("actor", v, `is neither "human" nor "agent"`)
 		}
 	}
 	if v, ok := r.value("require"); ok {
 		if c.OnlyVerified = v == "verified"; !c.OnlyVerified {
-			r.fault("require", v, `is not "verified"`)
+			r.addFault("require", v, `is not "verified"`)
 		}
 	}
 	c.Remote, _ = r.value("remote")
-	c.Place = Plain(conf["rekal.url"])
+	c.Place = WithoutCredentials(conf["rekal.url"])
 	c.Loud = c.Place != conf["rekal.url"]
 	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
-	c.remotes(conf)
+	c.readRemotes(conf)
 	c.Enabled = c.Enabled && r.wrong == nil
 	return c, r.wrong
 }
@@ -302,36 +302,36 @@ type reader struct {
 }
 
 func (r *reader) value(key string) (string, bool) {
-	if v, ok := r.vars[variable(key)]; ok {
+	if v, ok := r.vars[envVariable(key)]; ok {
 		return v, true
 	}
 	v, ok := r.conf["rekal."+key]
 	return v, ok
 }
 
-func (r *reader) fault(key, v, what string) {
-	_, fromEnv := r.vars[variable(key)]
+func (r *reader) addFault(key, v, what string) {
+	_, fromEnv := r.vars[envVariable(key)]
 	r.wrong = errors.Join(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what})
 }
 
-// on is a boolean that is true where nobody said.
-func (r *reader) on(key string) bool { return r.is(key, true) }
+// boolOrTrue is a boolean that is true where nobody said.
+func (r *reader) boolOrTrue(key string) bool { return r.boolOr(key, true) }
 
-// is is a boolean with what it is where nobody said.
-func (r *reader) is(key string, unsaid bool) bool {
+// boolOr is a boolean with what it is where nobody said.
+func (r *reader) boolOr(key string, unsaid bool) bool {
 	v, ok := r.value(key)
 	if !ok {
 		return unsaid
 	}
 	on, ok := parseBool(v)
 	if !ok {
-		r.fault(key, v, "is not a boolean")
+		r.addFault(key, v, "is not a boolean")
 	}
 	return on
 }
 
-// signs reports whether commit.gpgSign says so. What is no boolean is git's own business.
-func signs(v string) bool {
+// isSigningOn reports whether commit.gpgSign says so. What is no boolean is git's own business.
+func isSigningOn(v string) bool {
 	on, ok := parseBool(v)
 	return on && ok && v != ""
 }
@@ -346,16 +346,16 @@ func embedURL(v string, said bool) string {
 	return v
 }
 
-// remotes finds git's remotes, where they are, and which of them each branch follows. Names
+// readRemotes finds git's remotes, where they are, and which of them each branch follows. Names
 // may hold dots.
-func (c *Config) remotes(conf map[string]string) {
+func (c *Config) readRemotes(conf map[string]string) {
 	for key, v := range conf {
-		if name, ok := middle(key, "remote.", ".url"); ok {
+		if name, ok := cutMiddle(key, "remote.", ".url"); ok {
 			c.Remotes = append(c.Remotes, name)
-			c.Places = with(c.Places, name, Plain(cmp.Or(conf["remote."+name+".pushurl"], v)))
+			c.Places = withEntry(c.Places, name, WithoutCredentials(cmp.Or(conf["remote."+name+".pushurl"], v)))
 		}
-		if branch, ok := middle(key, "branch.", ".remote"); ok {
-			c.Upstream = with(c.Upstream, branch, v)
+		if branch, ok := cutMiddle(key, "branch.", ".remote"); ok {
+			c.Upstream = withEntry(c.Upstream, branch, v)
 		}
 	}
 	slices.Sort(c.Remotes)
@@ -364,9 +364,9 @@ func (c *Config) remotes(conf map[string]string) {
 // credentials finds what stands before the host of a URL: a user, perhaps with a password.
 var credentials = lazy.Expr(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/]*)@`)
 
-// Plain is a URL without credentials, so that no second copy of them is written down. Over HTTP the
+// WithoutCredentials is a URL without credentials, so that no second copy of them is written down. Over HTTP the
 // user goes, too: it may be a token, and says nothing of the place.
-func Plain(url string) string {
+func WithoutCredentials(url string) string {
 	m := credentials.FindStringSubmatch(url)
 	if m == nil {
 		return url
@@ -380,7 +380,7 @@ func Plain(url string) string {
 	return m[1] + user + url[len(m[0]):]
 }
 
-func with(m map[string]string, key, value string) map[string]string {
+func withEntry(m map[string]string, key, value string) map[string]string {
 	if m == nil {
 		m = map[string]string{}
 	}
@@ -388,7 +388,7 @@ func with(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-func middle(key, before, after string) (string, bool) {
+func cutMiddle(key, before, after string) (string, bool) {
 	rest, ok := strings.CutPrefix(key, before)
 	name, end := strings.CutSuffix(rest, after)
 	return name, ok && end && name != ""

@@ -243,7 +243,7 @@ func TestPlain(t *testing.T) {
 		"/srv/a:b@c":                             "/srv/a:b@c",
 		"":                                       "",
 	} {
-		if got := config.Plain(url); got != want {
+		if got := config.WithoutCredentials(url); got != want {
 			t.Errorf("%q: %q, want %q", url, got, want)
 		}
 	}

@@ -49,8 +49,8 @@ func (c Config) CheckPaused() error {
 	return nil
 }
 
-// pause takes a span of time.
-func (c *Config) pause(v string) (wrong string) {
+// setPause takes a span of time.
+func (c *Config) setPause(v string) (wrong string) {
 	from, to, ok := strings.Cut(v, "/")
 	var p Pause
 	var errs [2]error
@@ -65,8 +65,8 @@ func (c *Config) pause(v string) (wrong string) {
 	return ""
 }
 
-// takeSession takes a session's name.
-func takeSession(v string, into *[]string) (wrong string) {
+// appendSession takes a session's name.
+func appendSession(v string, into *[]string) (wrong string) {
 	if source, id, ok := strings.Cut(v, "/"); !ok || source == "" || id == "" {
 		return "is no session, AGENT/ID"
 	}
@@ -77,8 +77,8 @@ func takeSession(v string, into *[]string) (wrong string) {
 // agentName is what the agent of a user's own program may be called.
 var agentName = lazy.Expr(`^[a-z][a-z0-9-]{0,31}$`)
 
-// agent takes the name of a user's own program.
-func (c *Config) agent(v string) (wrong string) {
+// addAgent takes the name of a user's own program.
+func (c *Config) addAgent(v string) (wrong string) {
 	if !agentName.MatchString(v) {
 		return "is no name of small letters, digits and -"
 	}

@@ -26,10 +26,10 @@ func (p Prices) Of(model string) Price {
 	return p[best]
 }
 
-// set takes one of rekal.price.MODEL.KIND.
-func (p Prices) set(key, value string) (wrong string) {
+// setPrice takes one of rekal.price.MODEL.KIND.
+func (p Prices) setPrice(key, value string) (wrong string) {
 	dot := strings.LastIndexByte(key, '.')
-	if dot < 1 || bad(key[:dot]) {
+	if dot < 1 || isBadGlob(key[:dot]) {
 		return "is for no model: rekal.price.MODEL.input, where MODEL may be a glob"
 	}
 	model, kind := key[:dot], key[dot+1:]
@@ -47,15 +47,15 @@ func (p Prices) set(key, value string) (wrong string) {
 	return ""
 }
 
-// prices reads all of them. One that is wrong does not count.
-func (c *Config) prices(conf map[string]string) {
+// readPrices reads all of them. One that is wrong does not count.
+func (c *Config) readPrices(conf map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
 		value := conf[key]
 		if rest, ok := strings.CutPrefix(key, "rekal.price."); ok {
 			if c.Prices == nil {
 				c.Prices = Prices{}
 			}
-			if wrong := c.Prices.set(rest, value); wrong != "" {
+			if wrong := c.Prices.setPrice(rest, value); wrong != "" {
 				c.Faults = append(c.Faults, &Fault{Key: key, Value: value, What: wrong})
 			}
 		}

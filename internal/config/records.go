@@ -13,19 +13,19 @@ type Records struct {
 	Size int64 // rekal.records.size: how many bytes at most; 0 where nobody said
 }
 
-func (r *reader) records() Records {
-	out := Records{Off: !r.on("records"), Deaf: !r.on("records.transcripts")}
+func (r *reader) readRecords() Records {
+	out := Records{Off: !r.boolOrTrue("records"), Deaf: !r.boolOrTrue("records.transcripts")}
 	if v, ok := r.value("records.days"); ok {
 		n, err := strconv.Atoi(v)
 		if err == nil && n > 0 {
 			out.Days = n
 		} else {
-			r.fault("records.days", v, "is no number of days")
+			r.addFault("records.days", v, "is no number of days")
 		}
 	}
 	if v, ok := r.value("records.size"); ok {
 		if out.Size, ok = parseSize(v); !ok {
-			r.fault("records.size", v, "is no number of bytes, such as 64m")
+			r.addFault("records.size", v, "is no number of bytes, such as 64m")
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	targets, all, err := toForget(ctx, a, ids)
+	targets, all, err := sessionsToForget(ctx, a, ids)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -44,11 +44,11 @@ func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 		}
 		return out, err
 	}
-	return out, errors.Join(err, forgetHeard(w))
+	return out, errors.Join(err, rereadTranscripts(w))
 }
 
-// forgetHeard has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
-func forgetHeard(w *workspace.Workspace) error {
+// rereadTranscripts has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
+func rereadTranscripts(w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -56,8 +56,8 @@ func forgetHeard(w *workspace.Workspace) error {
 	return store.DropProgress("")
 }
 
-// toForget are the sessions that IDs mean, and those that these spawned.
-func toForget(ctx context.Context, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
+// sessionsToForget are the sessions that IDs mean, and those that these spawned.
+func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
 	for _, id := range ids {
 		targets = append(targets, ledger.Target{Session: id})
 	}
@@ -99,9 +99,9 @@ func toForget(ctx context.Context, a workspace.Author, ids []string) (targets []
 	return targets, all, nil
 }
 
-// Admit lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
+// LiftExclusions lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
 // that there were.
-func Admit(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
+func LiftExclusions(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
 	for _, key := range []string{pauseKey, forgotKey, privateKey} {
 		was, err := w.Repo.UnsetConfig(ctx, key)
 		if err != nil {

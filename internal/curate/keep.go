@@ -19,9 +19,9 @@ import (
 // ErrRecordsOff says that the user wants no records.
 var ErrRecordsOff = errors.New("rekal.records is off")
 
-// Keeps returns why nothing that a command prints is kept here; nil where it is.
-func Keeps(w *workspace.Workspace) error {
-	if err := w.Ready(); err != nil {
+// WhyNotKept returns why nothing that a command prints is kept here; nil where it is.
+func WhyNotKept(w *workspace.Workspace) error {
+	if err := w.CheckReady(); err != nil {
 		return err
 	}
 	conf, err := w.Settings()
@@ -37,9 +37,9 @@ type Keeper struct {
 	with func() *redact.Redactor
 }
 
-// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret. The
+// PrepareKeeper prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret. The
 // Keeper has the workspace from now on.
-func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
+func PrepareKeeper(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()
 		r := w.Redactor(conf, workspace.ToStore)
@@ -63,7 +63,7 @@ func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (reco
 	if err != nil {
 		return r, 0, err
 	}
-	locate(k.w, &r)
+	notePlaces(k.w, &r)
 	clean, err := records.Redact(ctx, k.with(), r, raw)
 	if err != nil {
 		return r, 0, err
@@ -72,8 +72,8 @@ func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (reco
 	return kept, clean.Places(), err
 }
 
-// locate notes where a command ran, and how the files that its output names stand.
-func locate(w *workspace.Workspace, r *records.Record) {
+// notePlaces notes where a command ran, and how the files that its output names stand.
+func notePlaces(w *workspace.Workspace, r *records.Record) {
 	r.At = w.Now().UTC()
 	if head, err := w.Repo.Head(); err == nil {
 		r.Branch = head.Branch

@@ -34,12 +34,12 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 		return out, 0, err
 	}
 	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
-	err = w.KeepUp(ctx, nil)
+	err = w.CatchUpBriefly(ctx, nil)
 	if err == nil && saved.Existing {
 		err = readMemory(ctx, w, &row)
 	}
 	if err != nil { // what is stored is stored
-		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.ExplainClean(err)))
+		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.AsNotInitialised(err)))
 	}
 	for _, places := range saved.Redacted {
 		secrets += places
@@ -99,7 +99,7 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 		return out, nil
 	}
 	var marked []int
-	err = viewRecords(ctx, w, func(v *records.View) error {
+	err = withRecords(ctx, w, func(v *records.View) error {
 		for _, n := range numbers {
 			switch r, err := v.Find(ctx, n); {
 			case err != nil:
@@ -120,7 +120,7 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 	if err != nil {
 		return out, err
 	}
-	return out, store.Hide(ctx, marked, purge)
+	return out, store.SetHidden(ctx, marked, purge)
 }
 
 // whyNotMarked says why there is nothing to do.
@@ -136,12 +136,12 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err != nil {
 		return Marked{}, err
 	}
-	if err := w.KeepUp(ctx, nil); err != nil {
+	if err := w.CatchUpBriefly(ctx, nil); err != nil {
 		return Marked{}, err
 	}
 	out, marks, err := itemsToMark(ctx, w, a, ids, purge)
 	if err != nil || len(marks) == 0 {
-		return out, w.ExplainClean(err)
+		return out, w.AsNotInitialised(err)
 	}
 	write, done := c.Restore, "restored"
 	if purge {
@@ -155,7 +155,7 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 			w.Warn(fmt.Errorf("%s, but not for long: %w", done, err))
 		}
 	}
-	if err := w.KeepUp(ctx, nil); err != nil {
+	if err := w.CatchUpBriefly(ctx, nil); err != nil {
 		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", done, err))
 	}
 	return out, nil
@@ -172,9 +172,9 @@ func itemsToMark(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return out, nil, err
 	}
-	ids, failed := name.Items(names, words)
+	ids, failed := name.CompleteIDs(names, words)
 	out.Failed = failed
-	authors, err := db.Authors(ctx, data.DB, ids)
+	authors, err := db.AuthorsOf(ctx, data.DB, ids)
 	if err != nil {
 		return out, nil, err
 	}
@@ -187,7 +187,7 @@ func itemsToMark(ctx context.Context, w *workspace.Workspace, a workspace.Author
 			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", id, whyNotMarked(purge)))
 			continue
 		}
-		for _, n := range said.Next(purge) {
+		for _, n := range said.NextNumbers(purge) {
 			marks = append(marks, session.Mark{ID: id, N: n})
 		}
 		if out.Done = append(out.Done, id); !strings.EqualFold(authors[id], a.Email) {

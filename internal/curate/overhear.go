@@ -27,8 +27,8 @@ const longOutput = 20
 // ownCommand matches a command of git-rekal, whose output is a record already, or was made of some.
 var ownCommand = lazy.Expr(`\bgit[ -]rekal\b`)
 
-// ForgetOverheard drops the records that were made of transcripts.
-func ForgetOverheard(ctx context.Context, w *workspace.Workspace) error {
+// ForgetAgentOutputs drops the records that were made of transcripts.
+func ForgetAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -40,27 +40,27 @@ func ForgetOverheard(ctx context.Context, w *workspace.Workspace) error {
 func TranscriptOf(w *workspace.Workspace, r records.Record) string {
 	store, err := w.Records()
 	if err == nil {
-		if file := w.Outputs(store).TranscriptPath(r.From.Source, r.From.Native); file != "" {
+		if file := w.OutputReader(store).TranscriptPath(r.From.Source, r.From.Native); file != "" {
 			return file
 		}
 	}
 	return fmt.Sprintf("the transcript of %s's session %s", r.From.Source, r.From.Native)
 }
 
-// OverhearAll makes records of all that agents' shells printed.
-func OverhearAll(ctx context.Context, w *workspace.Workspace) error {
+// RecordAllAgentOutputs makes records of all that agents' shells printed.
+func RecordAllAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
 	for more := true; more; {
 		var err error
-		if more, err = Overhear(ctx, w, 2*AtRecall); err != nil {
+		if more, err = RecordAgentOutputs(ctx, w, 2*AtRecall); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Overhear makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
+// RecordAgentOutputs makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
 // whether there are more. It is for those who ask: a commit must not wait for it.
-func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
+func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
 	conf, err := w.Settings()
 	if err != nil || conf.Records.Off || conf.Records.Deaf {
 		return false, err
@@ -70,7 +70,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 		return false, err
 	}
 	var heard []records.Record
-	from := w.Outputs(store)
+	from := w.OutputReader(store)
 	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
 		for _, o := range h.Outputs {
 			if o.At.Before(store.Since()) {
@@ -85,19 +85,19 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 	})
 	var made []records.Redacted
 	if err == nil && len(heard) > 0 {
-		made, err = redacted(ctx, w.Redactor(conf, workspace.ToStore), heard)
+		made, err = redactRecords(ctx, w.Redactor(conf, workspace.ToStore), heard)
 	}
 	if err != nil {
 		return false, fmt.Errorf("records of transcripts: %w", err)
 	}
-	if _, err := store.Derive(ctx, made); err != nil {
+	if _, err := store.AddFromTranscripts(ctx, made); err != nil {
 		return false, err
 	}
 	return more, errors.Join(from.SaveProgress(), store.DropProgress(from.ProgressFile))
 }
 
-// redacted redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.
-func redacted(ctx context.Context, with *redact.Redactor, heard []records.Record) ([]records.Redacted, error) {
+// redactRecords redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.
+func redactRecords(ctx context.Context, with *redact.Redactor, heard []records.Record) ([]records.Redacted, error) {
 	out := make([]records.Redacted, len(heard))
 	left := len(heard)
 	for range 2 {

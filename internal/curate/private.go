@@ -29,7 +29,7 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return Moved{}, err
 	}
-	of, err := toMove(ctx, w, a, []*ledger.Ledger{a.Ledger, private}, ids)
+	of, err := sessionsToMove(ctx, w, a, []*ledger.Ledger{a.Ledger, private}, ids)
 	if err != nil {
 		return Moved{}, err
 	}
@@ -40,7 +40,7 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 			}
 		}
 	}
-	return of.move(ctx, w, a.Ledger, private)
+	return of.moveTo(ctx, w, a.Ledger, private)
 }
 
 // MakePublic undoes KeepPrivate: the next push sends the sessions.
@@ -49,19 +49,19 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	if err != nil {
 		return Moved{}, err
 	}
-	of, err := toMove(ctx, w, a, []*ledger.Ledger{private}, ids)
+	of, err := sessionsToMove(ctx, w, a, []*ledger.Ledger{private}, ids)
 	if err != nil {
 		return Moved{}, err
 	}
 	for id := range of.ids {
-		for up := range of.origins(id) {
-			if name := nameOf(of.all[up]); !of.ids[up] && slices.Contains(a.Config.Private, name) {
-				return Moved{}, fmt.Errorf("%s was begun by %s, which is private: undo that", nameOf(of.all[id]), name)
+		for up := range of.spawners(id) {
+			if name := sourceAndNativeID(of.all[up]); !of.ids[up] && slices.Contains(a.Config.Private, name) {
+				return Moved{}, fmt.Errorf("%s was begun by %s, which is private: undo that", sourceAndNativeID(of.all[id]), name)
 			}
 		}
 	}
 	for _, name := range of.named {
-		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)), func(s session.Session) bool { return nameOf(s) == name })
+		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)), func(s session.Session) bool { return sourceAndNativeID(s) == name })
 		if !held && !slices.Contains(a.Config.Private, name) {
 			return Moved{}, fmt.Errorf("%s is not private", name)
 		}
@@ -69,7 +69,7 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 			return Moved{}, err
 		}
 	}
-	return of.move(ctx, w, private, a.Ledger)
+	return of.moveTo(ctx, w, private, a.Ledger)
 }
 
 // WithHoldingLedger is the author with the private ledger in place of the usual one if only the private ledger holds the targets.
@@ -94,10 +94,10 @@ type moving struct {
 	all   map[string]session.Session
 }
 
-func nameOf(s session.Session) string { return s.Source + "/" + s.NativeID }
+func sourceAndNativeID(s session.Session) string { return s.Source + "/" + s.NativeID }
 
-// toMove are the sessions that IDs mean in some ledgers, or else in transcripts.
-func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger, ids []string) (moving, error) {
+// sessionsToMove are the sessions that IDs mean in some ledgers, or else in transcripts.
+func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger, ids []string) (moving, error) {
 	out, natives := moving{ids: map[string]bool{}, all: map[string]session.Session{}}, map[string]string{}
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return out, err
@@ -113,10 +113,10 @@ func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in 
 	}
 	names := session.NewNames(natives)
 	for _, id := range ids {
-		full, err := names.Find(id)
+		full, err := names.CompleteID(id)
 		switch {
 		case errors.Is(err, session.ErrNoID):
-			n, err := uncaptured(ctx, w, a, id)
+			n, err := findUncaptured(ctx, w, a, id)
 			if err != nil {
 				return out, err
 			}
@@ -126,11 +126,11 @@ func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in 
 			return out, err
 		}
 		out.ids[full] = true
-		out.named = append(out.named, nameOf(out.all[full]))
+		out.named = append(out.named, sourceAndNativeID(out.all[full]))
 	}
 	named := maps.Clone(out.ids)
 	for id := range out.all {
-		for up := range out.origins(id) {
+		for up := range out.spawners(id) {
 			if named[up] {
 				out.ids[id] = true
 			}
@@ -139,8 +139,8 @@ func toMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in 
 	return out, nil
 }
 
-// origins are the sessions by which one was begun, by whatever number of steps.
-func (m moving) origins(id string) map[string]bool {
+// spawners are the sessions by which one was begun, by whatever number of steps.
+func (m moving) spawners(id string) map[string]bool {
 	out := map[string]bool{}
 	for next := []string{id}; len(next) > 0; next = next[1:] {
 		s := m.all[next[0]]
@@ -153,8 +153,8 @@ func (m moving) origins(id string) map[string]bool {
 	return out
 }
 
-// move copies the sessions into another ledger, and then forgets them in the first.
-func (m moving) move(ctx context.Context, w *workspace.Workspace, from, to *ledger.Ledger) (Moved, error) {
+// moveTo copies the sessions into another ledger, and then forgets them in the first.
+func (m moving) moveTo(ctx context.Context, w *workspace.Workspace, from, to *ledger.Ledger) (Moved, error) {
 	out := Moved{Names: m.named}
 	var err error
 	if out.Copied, err = to.CopyFrom(ctx, from, func(id string) bool { return m.ids[id] }); err != nil {
@@ -175,8 +175,8 @@ func (m moving) move(ctx context.Context, w *workspace.Workspace, from, to *ledg
 	return out, errors.Join(undone, ForgetCaches(ctx, w))
 }
 
-// uncaptured is the one session whose transcript is here, and whose agent calls it by a name.
-func uncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author, name string) (session.NativeRef, error) {
+// findUncaptured is the one session whose transcript is here, and whose agent calls it by a name.
+func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author, name string) (session.NativeRef, error) {
 	found, err := w.Previewer(a).SessionsNamed(ctx, name)
 	switch {
 	case err != nil:

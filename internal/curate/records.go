@@ -8,8 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// viewRecords looks at the records.
-func viewRecords(ctx context.Context, w *workspace.Workspace, look func(*records.View) error) error {
+// withRecords looks at the records.
+func withRecords(ctx context.Context, w *workspace.Workspace, look func(*records.View) error) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -21,9 +21,9 @@ func viewRecords(ctx context.Context, w *workspace.Workspace, look func(*records
 	return errors.Join(look(v), v.Close())
 }
 
-// WereRecords returns records.ErrNone for a number that no record ever had.
-func WereRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
-	return viewRecords(ctx, w, func(v *records.View) error { return v.RequireAssigned(ctx, numbers) })
+// RequireRecords returns records.ErrNone for a number that no record ever had.
+func RequireRecords(ctx context.Context, w *workspace.Workspace, numbers []int) error {
+	return withRecords(ctx, w, func(v *records.View) error { return v.RequireAssigned(ctx, numbers) })
 }
 
 // ScrubRecords takes records and their outputs out for good, and tells how many were still there.
@@ -37,7 +37,7 @@ func ScrubRecords(ctx context.Context, w *workspace.Workspace, numbers []int) (i
 
 // CountRecords tells how many records there are.
 func CountRecords(ctx context.Context, w *workspace.Workspace) (n int, err error) {
-	err = viewRecords(ctx, w, func(v *records.View) error {
+	err = withRecords(ctx, w, func(v *records.View) error {
 		n = len(v.All)
 		return nil
 	})

@@ -50,7 +50,7 @@ func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s le
 	if err != nil {
 		return out, err
 	}
-	return out, scrubOverheard(ctx, w, s.Targets)
+	return out, scrubAgentOutputs(ctx, w, s.Targets)
 }
 
 // RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and where the transcript is
@@ -76,7 +76,7 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return out, err
 	}
-	return out, ForgetOverheard(ctx, w)
+	return out, ForgetAgentOutputs(ctx, w)
 }
 
 // refuseCheckedOut returns an error where a ledger is checked out in a worktree, whose files would keep what is scrubbed.
@@ -89,10 +89,10 @@ func refuseCheckedOut(ctx context.Context, w *workspace.Workspace, a workspace.A
 	return err
 }
 
-// scrubOverheard takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made
+// scrubAgentOutputs takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made
 // first: then none is later.
-func scrubOverheard(ctx context.Context, w *workspace.Workspace, targets []ledger.Target) error {
-	if err := OverhearAll(ctx, w); err != nil {
+func scrubAgentOutputs(ctx context.Context, w *workspace.Workspace, targets []ledger.Target) error {
+	if err := RecordAllAgentOutputs(ctx, w); err != nil {
 		return err
 	}
 	return scrubRecordsOf(ctx, w, func(from records.From) bool {
@@ -109,7 +109,7 @@ func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Auth
 
 func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records.From) bool) error {
 	var numbers []int
-	err := viewRecords(ctx, w, func(v *records.View) error {
+	err := withRecords(ctx, w, func(v *records.View) error {
 		for _, r := range v.All {
 			if r.From != nil && is(*r.From) {
 				numbers = append(numbers, r.ID)
@@ -126,18 +126,18 @@ func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records
 // ForgetCaches makes the caches forget what a ledger does not hold any more: those of past moments go,
 // capture's is made anew, and so are the tables.
 func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(capture.Forget(w.RekalDir()), capture.Follow(ctx, w.Repo, w.RekalDir())); err != nil {
-		return w.ExplainClean(err)
+		return w.AsNotInitialised(err)
 	}
 	if err := m.Forget(ctx); err != nil {
-		return w.ExplainClean(err)
+		return w.AsNotInitialised(err)
 	}
 	if err := m.CatchUp(ctx); err != nil {
-		return w.ExplainClean(err)
+		return w.AsNotInitialised(err)
 	}
-	return w.ExplainClean(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
+	return w.AsNotInitialised(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// ties reads those that a condition lets pass.
-func ties(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
+// queryTies reads those that a condition lets pass.
+func queryTies(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
 	return readRows(query(ctx, q, `SELECT * FROM ties WHERE `+where, args...), tieColumns)
 }
 
 func tieColumns(t *attribution.Tie) []any {
-	return places(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines)
+	return asList(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines)
 }
 
-// Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
-func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
-	all, err := ties(ctx, d, `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
+// TiesOfCommits reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
+func (d *DB) TiesOfCommits(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
+	all, err := queryTies(ctx, d, `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
 	return tiesBy(all, func(t attribution.Tie) string { return t.SHA }), err
 }
 
-// Commits reads the code commits of sessions, the latest first.
-func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
-	all, err := ties(ctx, d, `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
+// TiesOfSessions reads the code commits of sessions, the latest first.
+func (d *DB) TiesOfSessions(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
+	all, err := queryTies(ctx, d, `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
 	return tiesBy(all, func(t attribution.Tie) string { return t.Session }), err
 }
 
@@ -36,8 +36,8 @@ func tiesBy(all []attribution.Tie, key func(attribution.Tie) string) map[string]
 	return out
 }
 
-// Owners reads whose the files of checkpoints are, of each whether that is inferred.
-func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileTie]bool, error) {
+// FileOwners reads whose the files of checkpoints are, of each whether that is inferred.
+func (d *DB) FileOwners(ctx context.Context, checkpoints []string) (map[attribution.FileTie]bool, error) {
 	out := map[attribution.FileTie]bool{}
 	err := query(ctx, d, `SELECT checkpoint, session, path, inferred FROM shares
 		WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints).each(func(rows *Rows) error {
@@ -50,8 +50,8 @@ func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.
 	return out, err
 }
 
-// Edits counts how often the tools of sessions wrote to one of some files.
-func (d *DB) Edits(ctx context.Context, ids, paths []string) (map[string]int, error) {
+// CountEdits counts how often the tools of sessions wrote to one of some files.
+func (d *DB) CountEdits(ctx context.Context, ids, paths []string) (map[string]int, error) {
 	return readMap[string, int](query(ctx, d, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?))
 		AND `+isEdit+` AND path IN (SELECT value FROM json_each(?)) GROUP BY session`, ids, paths))
 }
@@ -68,8 +68,8 @@ func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err err
 // maxWrote is how many records are read of one question's commits, the latest first.
 const maxWrote = 20_000
 
-// Wrote reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
-func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution.LineRecord, error) {
+// LinesWritten reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
+func (d *DB) LinesWritten(ctx context.Context, shas []string) (map[string][]attribution.LineRecord, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -89,8 +89,8 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution
 	return out, err
 }
 
-// Writers is how many sessions that are not purged are known to have written lines of commits.
-func (d *DB) Writers(ctx context.Context) (n int, err error) {
+// CountWriters is how many sessions that are not purged are known to have written lines of commits.
+func (d *DB) CountWriters(ctx context.Context) (n int, err error) {
 	err = query(ctx, d, `SELECT count(DISTINCT session) FROM wrote WHERE session NOT IN (SELECT id FROM purged)`).one(&n)
 	return n, err
 }

@@ -8,8 +8,8 @@ import (
 // isNotPurged is the condition that a row of facets is not purged.
 const isNotPurged = `session NOT IN (SELECT id FROM purged)`
 
-// Same reads the IDs of a session that its agent calls by a name, and of those that it spawned; in order.
-func (d *DB) Same(ctx context.Context, native string) ([]string, error) {
+// SessionAndSpawned reads the IDs of a session that its agent calls by a name, and of those that it spawned; in order.
+func (d *DB) SessionAndSpawned(ctx context.Context, native string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT id FROM sessions WHERE native_id = ?1
 		UNION SELECT id FROM sessions WHERE parent IN (SELECT id FROM sessions WHERE native_id = ?1) ORDER BY id`, native))
 }
@@ -21,8 +21,8 @@ func (d *DB) OnBranch(ctx context.Context, branch string, without []string, limi
 		KindSession, branch, without, limit))
 }
 
-// Editors reads which sessions wrote to some files with their tools, by path; and how many sessions there are.
-func (d *DB) Editors(ctx context.Context, paths []string) (by map[string][]string, sessions int, err error) {
+// SessionsEditing reads which sessions wrote to some files with their tools, by path; and how many sessions there are.
+func (d *DB) SessionsEditing(ctx context.Context, paths []string) (by map[string][]string, sessions int, err error) {
 	by, err = readGroups(query(ctx, d, `SELECT p.path, t.session FROM paths p JOIN touches t ON t.path = p.id
 		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged)
 		AND EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = t.session AND c.path = p.path AND `+isEdit+`)
@@ -33,22 +33,22 @@ func (d *DB) Editors(ctx context.Context, paths []string) (by map[string][]strin
 	return by, sessions, err
 }
 
-// Noting reads the memories in whose title or text one of some words stands, the latest first.
-func (d *DB) Noting(ctx context.Context, words []string, limit int) ([]MemoryRow, error) {
+// MemoriesNaming reads the memories in whose title or text one of some words stands, the latest first.
+func (d *DB) MemoriesNaming(ctx context.Context, words []string, limit int) ([]MemoryRow, error) {
 	return memories(ctx, d, `id NOT IN (SELECT id FROM purged)
 		AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(coalesce(title, '') || ' ' || content, value) > 0)
 		ORDER BY ts DESC, id LIMIT ?`, words, limit)
 }
 
-// LastOf is when the latest session of an author took place, without some; the zero time where there is none.
-func (d *DB) LastOf(ctx context.Context, email string, without []string) (last time.Time, err error) {
+// LastActivity is when the latest session of an author took place, without some; the zero time where there is none.
+func (d *DB) LastActivity(ctx context.Context, email string, without []string) (last time.Time, err error) {
 	err = query(ctx, d, `SELECT coalesce(last_turn_at, captured_at) FROM facets WHERE kind = ? AND email = ? AND session NOT IN (SELECT value FROM json_each(?))
 		ORDER BY coalesce(last_turn_at, captured_at) DESC LIMIT 1`, KindSession, email, without).one(timeColumn{&last})
 	return last, err
 }
 
-// NewFrom reads what others than an author said after a time: sessions that no other one spawned, and memories, the latest first.
-func (d *DB) NewFrom(ctx context.Context, email string, after time.Time, limit int) ([]string, error) {
+// NewFromOthers reads what others than an author said after a time: sessions that no other one spawned, and memories, the latest first.
+func (d *DB) NewFromOthers(ctx context.Context, email string, after time.Time, limit int) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
 		AND `+isNotPurged+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit))
 }

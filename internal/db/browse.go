@@ -16,7 +16,7 @@ import (
 func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) {
 	var ids, natives []string
 	for _, a := range asked {
-		a = session.RefIn(a).ID
+		a = session.OnlyRef(a).ID
 		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
 	}
 	all, err := readMap[string, string](query(ctx, d, `WITH found AS MATERIALIZED (
@@ -31,9 +31,9 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 	return session.NewNames(all), err
 }
 
-// Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
+// TitlesByIDPrefix reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
 // greatest IDs, which are the latest.
-func (d *DB) Beginning(ctx context.Context, prefix string, limit int) (map[string]string, error) {
+func (d *DB) TitlesByIDPrefix(ctx context.Context, prefix string, limit int) (map[string]string, error) {
 	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
 }
 
@@ -64,14 +64,14 @@ type Relative struct {
 	Turns         int
 }
 
-// Family reads at most limit sessions that stand next to one: its parent, the one that it was forked
+// Relatives reads at most limit sessions that stand next to one: its parent, the one that it was forked
 // from, what it spawned, and what was forked from it. Those that are purged are left out.
-func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
+func (d *DB) Relatives(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
 	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
 			UNION ALL SELECT *, 3, 'child' FROM sessions WHERE parent = ?3 UNION ALL SELECT *, 4, 'fork' FROM sessions WHERE forked_from = ?3)
 		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit),
-		func(r *Relative) []any { return places(&r.ID, &r.As, &r.Title, &r.Turns) })
+		func(r *Relative) []any { return asList(&r.ID, &r.As, &r.Title, &r.Turns) })
 }
 
 // Turns reads at most limit turns of a session from an index on; role "" is both.
@@ -126,7 +126,7 @@ func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error)
 	return readRows(query(ctx, d, `SELECT path, blob, change, sha FROM shares f
 		JOIN ties c ON c.session = f.session AND c.checkpoint = f.checkpoint
 		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id),
-		func(f *SessionFile) []any { return places(&f.Path, &f.Blob, &f.Change, &f.SHA) })
+		func(f *SessionFile) []any { return asList(&f.Path, &f.Blob, &f.Change, &f.SHA) })
 }
 
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
@@ -190,7 +190,7 @@ const logFilters = `AND (?1 = '' AND ?9 OR id IN (SELECT l.checkpoint FROM check
 // Log reads the latest checkpoints, newest first, a row for each session of
 // each that is not purged: the strongest tie first. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
-	since, until := q.sides()
+	since, until := q.bounds()
 	chosen, err := q.checkpoints(ctx, d)
 	if err != nil {
 		return nil, err
@@ -206,13 +206,13 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' AND ?9 OR `+logSession+` ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen, q.Without == nil, q.Without),
 		func(r *LogRow) []any {
-			return places(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
+			return asList(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
 				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, textColumn{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))
 		})
 }
 
-// Ties lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
-func (d *DB) Ties(ctx context.Context, email, sha string) ([]string, error) {
+// CheckpointsOf lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
+func (d *DB) CheckpointsOf(ctx context.Context, email, sha string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
 		sha, strings.ToLower(email), session.ViaImport))
 }
@@ -230,13 +230,13 @@ type StripTurn struct {
 	Calls, Edits, Failed int
 }
 
-// Strip reads a session turn by turn, without its texts.
-func (d *DB) Strip(ctx context.Context, id string) ([]StripTurn, error) {
+// TurnSizes reads a session turn by turn, without its texts.
+func (d *DB) TurnSizes(ctx context.Context, id string) ([]StripTurn, error) {
 	return readRows(query(ctx, d, `WITH c AS (SELECT turn, count(*) AS calls, sum(`+isEdit+`) AS edits, sum(failed) AS failed FROM tool_calls WHERE session = ?1 GROUP BY turn)
 		SELECT coalesce(t.i, c.turn), coalesce(t.role = ?2, 0), t.ts, coalesce(calls, 0), coalesce(edits, 0), coalesce(c.failed, 0)
 		FROM (SELECT i, role, ts FROM turns WHERE session = ?1) t FULL JOIN c ON c.turn = t.i ORDER BY 1`, id, session.RoleHuman),
 		func(s *StripTurn) []any {
-			return places(&s.Turn, &s.Human, timeColumn{&s.At}, &s.Calls, &s.Edits, &s.Failed)
+			return asList(&s.Turn, &s.Human, timeColumn{&s.At}, &s.Calls, &s.Edits, &s.Failed)
 		})
 }
 
@@ -250,7 +250,7 @@ type Lane struct {
 func (d *DB) Lanes(ctx context.Context, ids []string) (map[string]Lane, error) {
 	rows, err := readRows(query(ctx, d, `SELECT id, title, email, source, started_at, last_turn_at FROM sessions WHERE id IN (SELECT value FROM json_each(?))`, ids),
 		func(l *Lane) []any {
-			return places(&l.ID, textColumn{&l.Title}, textColumn{&l.Email}, &l.Source, timeColumn{&l.Started}, timeColumn{&l.Last})
+			return asList(&l.ID, textColumn{&l.Title}, textColumn{&l.Email}, &l.Source, timeColumn{&l.Started}, timeColumn{&l.Last})
 		})
 	out := map[string]Lane{}
 	for _, l := range rows {

@@ -127,7 +127,7 @@ func TestSaid(t *testing.T) {
 		{"of nobody", "nobody", db.First, map[string]int{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			turns, err := db.Said(t.Context(), d, map[string]int{c.id: c.turn})
+			turns, err := db.ReadTurnOf(t.Context(), d, map[string]int{c.id: c.turn})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestNamesAsked(t *testing.T) {
 		t.Fatalf("%d names, %v", all.Len(), err)
 	}
 	say := func(n session.Names, asked string) string {
-		id, err := n.Find(asked)
+		id, err := n.CompleteID(asked)
 		return fmt.Sprint(id, err)
 	}
 	for _, asked := range append(ids, "01K", "01K0101", "01k01", "01K1111199", "01K1", "n-01K00", "N-01k0101", "n-lower", "none", "", "~", "01K'") {

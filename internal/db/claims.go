@@ -21,15 +21,15 @@ func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
 		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids), (*Claim).columns)
 }
 
-func (c *Claim) columns() []any { return places(&c.ID, &c.Email, &c.Entry, &c.Credible) }
+func (c *Claim) columns() []any { return asList(&c.ID, &c.Email, &c.Entry, &c.Credible) }
 
 // SetClaims writes claims in place of those that the same ledgers make to the same IDs.
 func (t *Tx) SetClaims(ctx context.Context, claims []Claim) error {
 	return writeRows(ctx, t, "INSERT OR REPLACE INTO claims", claims, (*Claim).columns)
 }
 
-// Refer reports whether sessions of authors name an ID as the session that spawned them or that they began with.
-func (t *Tx) Refer(ctx context.Context, claims []Claim) (bool, error) {
+// IsReferredTo reports whether sessions of authors name an ID as the session that spawned them or that they began with.
+func (t *Tx) IsReferredTo(ctx context.Context, claims []Claim) (bool, error) {
 	if len(claims) == 0 {
 		return false, nil
 	}

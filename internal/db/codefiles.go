@@ -52,7 +52,7 @@ func KeyOf(hex string) Key {
 func commitTime(c session.Checkpoint) any {
 	switch c.Via {
 	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite:
-		return micros(c.TS)
+		return microsOrNull(c.TS)
 	}
 	return nil
 }

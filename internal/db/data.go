@@ -22,7 +22,7 @@ type SessionRow struct {
 }
 
 func (r *SessionRow) columns() []any {
-	return places(&r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
+	return asList(&r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
 		&r.Source, &r.NativeID, textColumn{&r.ForkedFrom}, textColumn{&r.Title}, timeColumn{&r.StartedAt}, timeColumn{&r.LastTurnAt},
 		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, textColumn{&r.Model})
 }
@@ -100,12 +100,12 @@ func (t *Tx) AppendCheckpoints(ctx context.Context, cps []session.Checkpoint) er
 }
 
 // DanglingLink is an entry's link to a session that no entry before it speaks of, by the session's
-// session.OthersID, which says whose session it would be, too.
+// session.IDOfOthers, which says whose session it would be, too.
 type DanglingLink struct{ Session, Entry string }
 
 // AppendDangling notes links that tie nothing.
 func (t *Tx) AppendDangling(ctx context.Context, links []DanglingLink) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return places(&l.Session, &l.Entry) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return asList(&l.Session, &l.Entry) })
 }
 
 // Dangling reads the last entry that links each of the sessions in vain.
@@ -113,8 +113,8 @@ func (t *Tx) Dangling(ctx context.Context, ids []string) (map[string]string, err
 	return readMap[string, string](query(ctx, t, `SELECT session, max(entry) FROM dangling WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 }
 
-// Whole reads the turns and tool calls of a session into it.
-func (t *Tx) Whole(ctx context.Context, s *session.Session) (err error) {
+// LoadTurns reads the turns and tool calls of a session into it.
+func (t *Tx) LoadTurns(ctx context.Context, s *session.Session) (err error) {
 	if s.Turns, err = turns(ctx, t, `WHERE session = ? ORDER BY i`, s.ID); err != nil {
 		return err
 	}
@@ -125,14 +125,14 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) (err error) {
 func turns(ctx context.Context, q Querier, where string, args ...any) ([]session.Turn, error) {
 	return readRows(query(ctx, q, `SELECT i, role, ts, content FROM turns `+where, args...),
 		func(u *session.Turn) []any {
-			return places(&u.Index, &u.Role, timeColumn{&u.TS}, packedText{&u.Content})
+			return asList(&u.Index, &u.Role, timeColumn{&u.TS}, packedText{&u.Content})
 		})
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) ([]session.ToolCall, error) {
 	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit FROM tool_calls `+where, args...),
 		func(c *session.ToolCall) []any {
-			return places(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit)
+			return asList(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit)
 		})
 }
 
@@ -171,8 +171,8 @@ func (t *Tx) SetCursor(ctx context.Context, cursor map[string]string) error {
 // ownLedgers is how the refs of the ledgers begin that this clone writes; the address follows.
 const ownLedgers = "refs/heads/rekal/"
 
-// Own reads the addresses of the ledgers that this clone writes, in lower case.
-func (d *DB) Own(ctx context.Context) ([]string, error) {
+// OwnLedgers reads the addresses of the ledgers that this clone writes, in lower case.
+func (d *DB) OwnLedgers(ctx context.Context) ([]string, error) {
 	refs, err := readTexts(query(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`, len(ownLedgers), ownLedgers))
 	for i, ref := range refs {
 		address, bad := url.PathUnescape(strings.TrimPrefix(ref, ownLedgers))

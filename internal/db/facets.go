@@ -67,13 +67,13 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 		}))
 }
 
-// Pending reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
-func (t *Tx) Pending(ctx context.Context, ids []string) (map[string][]string, error) {
+// UncommittedPaths reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
+func (t *Tx) UncommittedPaths(ctx context.Context, ids []string) (map[string][]string, error) {
 	return readGroups(query(ctx, t, `SELECT session, path FROM pending WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, path`, ids))
 }
 
-// ReplacePending writes what Pending reads of some sessions.
-func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]bool) error {
+// ReplaceUncommittedPaths writes what UncommittedPaths reads of some sessions.
+func (t *Tx) ReplaceUncommittedPaths(ctx context.Context, paths map[string]map[string]bool) error {
 	ids := slices.Sorted(maps.Keys(paths))
 	return cmp.Or(
 		t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, asJSON(ids)),
@@ -86,10 +86,10 @@ func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]boo
 		}))
 }
 
-// Named reads the paths that the tools of a session touched, and its commands.
-func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
+// TouchedAndRun reads the paths that the tools of a session touched, and its commands.
+func (t *Tx) TouchedAndRun(ctx context.Context, id string) ([]session.ToolCall, error) {
 	return readRows(query(ctx, t, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id),
-		func(c *session.ToolCall) []any { return places(&c.Path, &c.Cmd) })
+		func(c *session.ToolCall) []any { return asList(&c.Path, &c.Cmd) })
 }
 
 // How many files and commits the facets name; the rest is counted. LeftFiles is of how many files they
@@ -107,7 +107,7 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 	for i, r := range rows {
 		ids[i], all[r.ID] = r.ID, &facts{files: map[string]int{}, left: map[string]leftAt{}, commits: map[string]time.Time{}}
 	}
-	if err := t.facts(ctx, ids, all); err != nil {
+	if err := t.readFacts(ctx, ids, all); err != nil {
 		return err
 	}
 	out := make([]facetRow, len(rows))
@@ -118,7 +118,7 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 			Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
 			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.firstFiles(), Commits: f.latestCommits(),
 		}}
-		out[i].paths, out[i].blobs = f.lastLeft()
+		out[i].paths, out[i].blobs = f.lastLeftBlobs()
 	}
 	return writeRows(ctx, t, "INSERT OR REPLACE INTO facets", out, (*facetRow).columns)
 }
@@ -141,8 +141,8 @@ type leftAt struct {
 	checkpoint string
 }
 
-// facts reads the calls, files and ties of sessions.
-func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) error {
+// readFacts reads the calls, files and ties of sessions.
+func (t *Tx) readFacts(ctx context.Context, ids []string, all map[string]*facts) error {
 	tools, err := readMap[string, int](query(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 	if err != nil {
 		return err
@@ -163,12 +163,12 @@ func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) err
 	if err != nil {
 		return err
 	}
-	return t.tied(ctx, ids, all)
+	return t.readTies(ctx, ids, all)
 }
 
-// tied reads the ties of sessions, and the files that are theirs at them.
-func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) error {
-	ties, err := ties(ctx, t, `session IN (SELECT value FROM json_each(?))`, ids)
+// readTies reads the ties of sessions, and the files that are theirs at them.
+func (t *Tx) readTies(ctx context.Context, ids []string, all map[string]*facts) error {
+	ties, err := queryTies(ctx, t, `session IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
 		return err
 	}
@@ -213,8 +213,8 @@ func (f *facts) latestCommits() []string {
 	return firstKeys(f.commits, ShownCommits, func(a, b string) int { return f.commits[b].Compare(f.commits[a]) })
 }
 
-// lastLeft is what the commits left in the files that changed last.
-func (f *facts) lastLeft() (paths []string, blobs []int64) {
+// lastLeftBlobs is what the commits left in the files that changed last.
+func (f *facts) lastLeftBlobs() (paths []string, blobs []int64) {
 	paths, blobs = firstKeys(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }), []int64{}
 	for _, p := range paths {
 		blobs = append(blobs, f.left[p].blob)

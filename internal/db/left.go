@@ -16,8 +16,8 @@ type Left struct {
 // first fifteen digits would all be zero.
 const LeftNothing Key = 1
 
-// LeftBy is what a commit left in a file.
-func LeftBy(f session.File) Key {
+// LeftByCommit is what a commit left in a file.
+func LeftByCommit(f session.File) Key {
 	if f.Change == "D" {
 		return LeftNothing
 	}

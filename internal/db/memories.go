@@ -19,7 +19,7 @@ func memories(ctx context.Context, q Querier, where string, args ...any) ([]Memo
 }
 
 func (m *MemoryRow) columns() []any {
-	return places(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS}, &m.ActorType, &m.Entry)
+	return asList(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS}, &m.ActorType, &m.Entry)
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -69,11 +69,11 @@ type MarkRow struct {
 func Marks(ctx context.Context, q Querier) ([]MarkRow, error) {
 	return readRows(query(ctx, q, `SELECT id, kind = 'purge', n, ts, email FROM marks m WHERE NOT EXISTS (SELECT 1 FROM signatures s
 			WHERE s.oid = m.oid AND s.email = m.email AND (s.trust = ? OR s.trust = ? AND s.letter = 'G')) ORDER BY n`, int(session.Bad), int(session.Signed)),
-		func(m *MarkRow) []any { return places(&m.ID, &m.Purge, &m.N, timeColumn{&m.TS}, &m.Email) })
+		func(m *MarkRow) []any { return asList(&m.ID, &m.Purge, &m.N, timeColumn{&m.TS}, &m.Email) })
 }
 
-// Authors reads whose sessions and memories are, by their IDs.
-func Authors(ctx context.Context, q Querier, ids []string) (map[string]string, error) {
+// AuthorsOf reads whose sessions and memories are, by their IDs.
+func AuthorsOf(ctx context.Context, q Querier, ids []string) (map[string]string, error) {
 	return readMap[string, string](query(ctx, q, `SELECT id, coalesce(email, '') FROM sessions WHERE id IN (SELECT value FROM json_each(?1))
 		UNION ALL SELECT id, email FROM memories WHERE id IN (SELECT value FROM json_each(?1))`, ids))
 }
@@ -90,10 +90,10 @@ func PrivateIDs(ctx context.Context, q Querier) ([]string, error) {
 
 // AddPrivate adds sessions to them.
 func (t *Tx) AddPrivate(ctx context.Context, ids []string) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO private", ids, func(id *string) []any { return places(id) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO private", ids, func(id *string) []any { return asList(id) })
 }
 
 // SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return places(id) }))
+	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return asList(id) }))
 }

@@ -302,14 +302,14 @@ func (d *DB) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Stands reports whether the file is the one at its path still, and was not made anew.
-func (d *DB) Stands() bool {
+// IsStillAtPath reports whether the file is the one at its path still, and was not made anew.
+func (d *DB) IsStillAtPath() bool {
 	now, err := os.Stat(d.path)
 	return err == nil && (d.file == nil || os.SameFile(d.file, now))
 }
 
-// Again is another reader of what stands at the same path, which may have moved on.
-func (d *DB) Again(ctx context.Context) (*DB, error) { return Open(ctx, d.path, ReadOnly) }
+// Reopen is another reader of what stands at the same path, which may have moved on.
+func (d *DB) Reopen(ctx context.Context) (*DB, error) { return Open(ctx, d.path, ReadOnly) }
 
 // Copy is the same in memory, to be written to: in the state that a reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {

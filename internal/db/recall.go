@@ -41,7 +41,7 @@ type facetRow struct {
 }
 
 func (f *facetRow) columns() []any {
-	return places(&f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
+	return asList(&f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
 		textColumn{&f.Checkpoint}, textColumn{&f.sha}, textColumn{&f.Title}, &f.Source, textColumn{&f.Parent}, timeColumn{&f.Started}, timeColumn{&f.last},
 		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths}, listColumn[int64]{&f.blobs}, textColumn{&f.Model})
 }
@@ -64,8 +64,8 @@ type Filter struct {
 // Period is Since ≤ t < Until; a zero time leaves that side open.
 type Period struct{ Since, Until time.Time }
 
-// sides are both, the open ones by times before and behind whatever is stored.
-func (p Period) sides() (since, until time.Time) {
+// bounds are both, the open ones by times before and behind whatever is stored.
+func (p Period) bounds() (since, until time.Time) {
 	return cmp.Or(p.Since, time.UnixMicro(1)), cmp.Or(p.Until, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
@@ -136,7 +136,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		add("session IN (SELECT value FROM json_each(?))", f.IDs)
 	}
 	if f.Period != (Period{}) {
-		since, until := f.sides()
+		since, until := f.bounds()
 		add(overlapsPeriod, since, until, until, since, until, since, until)
 	}
 	switch f.Purged {
@@ -219,8 +219,8 @@ func tiedToAny(commits []attribution.Commit) (cond string, args []any) {
 		[]any{asked, starts}
 }
 
-// Matching reads the IDs of what passes a filter, the latest first.
-func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
+// MatchingIDs reads the IDs of what passes a filter, the latest first.
+func (d *DB) MatchingIDs(ctx context.Context, f Filter) ([]string, error) {
 	cond, args, err := d.where(ctx, f)
 	if err != nil {
 		return nil, err
@@ -258,8 +258,8 @@ func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error
 // Calls is what a session's tool calls named, in the order in which it came up.
 type Calls struct{ Paths, Commands []string }
 
-// Calls reads what the tool calls of sessions named, each once, by session.
-func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
+// CallTexts reads what the tool calls of sessions named, each once, by session.
+func (d *DB) CallTexts(ctx context.Context, ids []string) (map[string]Calls, error) {
 	out, had := map[string]Calls{}, map[[3]string]bool{}
 	err := query(ctx, d, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
 		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, i`, ids).each(func(rows *Rows) error {
@@ -288,10 +288,10 @@ const MaxTogether = 50
 // maxNear is in how many sessions, the latest, files are looked for that were touched together with those of a session.
 const maxNear = 2000
 
-// Related reads the files that other sessions touched together with those of a session,
+// FilesTouchedWith reads the files that other sessions touched together with those of a session,
 // the most frequent first, and in how many sessions that was with one of them, purged ones left out.
-func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, error) {
-	own, err := d.touched(ctx, []string{id})
+func (d *DB) FilesTouchedWith(ctx context.Context, id string, limit int) ([]Touched, error) {
+	own, err := d.touchedPaths(ctx, []string{id})
 	if err != nil || len(own[id]) == 0 {
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 	if err != nil {
 		return nil, err
 	}
-	near, err := d.touched(ctx, ids)
+	near, err := d.touchedPaths(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -319,8 +319,8 @@ func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, erro
 	return out, nil
 }
 
-// touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
-func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, error) {
+// touchedPaths reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
+func (d *DB) touchedPaths(ctx context.Context, ids []string) (map[string][]string, error) {
 	return readGroups(query(ctx, d, `SELECT session, path FROM (
 			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+isInTree+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
 		ORDER BY session, n`, ids))

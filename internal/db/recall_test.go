@@ -77,7 +77,7 @@ func TestMatchingFile(t *testing.T) {
 		`src/[01]`:    {ids[0], ids[1], ids[7], ids[8], ids[14], ids[15]},
 		`^src/12.go$`: nil,
 	} {
-		got, err := d.Matching(t.Context(), db.Filter{Paths: []db.Paths{{Match: pattern}}})
+		got, err := d.MatchingIDs(t.Context(), db.Filter{Paths: []db.Paths{{Match: pattern}}})
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", pattern, err, diff)

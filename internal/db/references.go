@@ -21,9 +21,9 @@ func countMissing(column, table, other, key string) string {
 	return fmt.Sprintf("SELECT count(*) FROM %[2]s WHERE NOT EXISTS (SELECT 1 FROM %[3]s o WHERE o.%[4]s = %[2]s.%[1]s)", column, table, other, key)
 }
 
-// Broken counts the rows that refer to none, by what is wrong, and looks at the whole file for damage. Nothing
+// CheckReferences counts the rows that refer to none, by what is wrong, and looks at the whole file for damage. Nothing
 // is where the tables are as they should be.
-func (d *DB) Broken(ctx context.Context) (map[string]int, error) {
+func (d *DB) CheckReferences(ctx context.Context) (map[string]int, error) {
 	told, err := readTexts(query(ctx, d, "PRAGMA integrity_check(1)"))
 	if err == nil && (len(told) != 1 || told[0] != "ok") {
 		err = fmt.Errorf("db: %w: %q", ErrCorrupt, told)

@@ -38,7 +38,7 @@ func TestBroken(t *testing.T) {
 	}
 	broken := func(want map[string]int) {
 		t.Helper()
-		got, err := d.Broken(t.Context())
+		got, err := d.CheckReferences(t.Context())
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}

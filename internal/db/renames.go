@@ -25,7 +25,7 @@ func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
 
 // Renames reads the renames that ledgers know. They are few beside the names of files, so a reader takes them all.
 func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
-	return readRows(query(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return places(&r.Old, &r.New) })
+	return readRows(query(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return asList(&r.Old, &r.New) })
 }
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some

@@ -9,9 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Rewriters reads the addresses of those whose ledgers say of one of some code commits that it
+// RewriteAuthors reads the addresses of those whose ledgers say of one of some code commits that it
 // became another; of any, where all is set.
-func (t *Tx) Rewriters(ctx context.Context, olds []string, all bool) ([]string, error) {
+func (t *Tx) RewriteAuthors(ctx context.Context, olds []string, all bool) ([]string, error) {
 	return readTexts(query(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds))
 }
 
@@ -19,7 +19,7 @@ func (t *Tx) Rewriters(ctx context.Context, olds []string, all bool) ([]string, 
 func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
 	out, err := readRows(query(ctx, t, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
 		FROM rewrites WHERE email = ? AND old <> ? AND new <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA),
-		func(r *attribution.Rewrite) []any { return places(&r.Old, &r.New, &r.Named) })
+		func(r *attribution.Rewrite) []any { return asList(&r.Old, &r.New, &r.Named) })
 	for i := range out {
 		out[i].Email = email
 	}
@@ -29,7 +29,7 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
 func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email), writeRows(ctx, t, "INSERT INTO lineage", rewrites,
-		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
+		func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
 }
 
 // maxRewrites is how many rewrites are read for one question. Small families come first: nobody's large one
@@ -50,14 +50,14 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite
 		sizes AS MATERIALIZED (SELECT email, root, (SELECT count(*) FROM lineage l WHERE l.email = asked.email AND l.root = asked.root) AS size FROM asked)
 		SELECT l.email, l.old, l.new FROM sizes CROSS JOIN lineage l ON l.email = sizes.email AND l.root = sizes.root
 		ORDER BY size, l.email, l.old, l.new LIMIT ?3`, shas, starts, maxRewrites),
-		func(r *attribution.Rewrite) []any { return places(&r.Email, &r.Old, &r.New) })
+		func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New) })
 }
 
 // isWholeOID reports whether a commit is given by all of its OID, and not by the beginning.
 func isWholeOID(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
 
-// Became reads what code commits became at last; those that became nothing are left out.
-func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
+// LatestRewrites reads what code commits became at last; those that became nothing are left out.
+func (d *DB) LatestRewrites(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}

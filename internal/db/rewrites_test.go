@@ -53,7 +53,7 @@ func TestRewrites(t *testing.T) {
 			t.Errorf("%q: %v (-want +got):\n%s", tt.ask, err, diff)
 		}
 	}
-	got, err := d.Became(t.Context(), []string{sha("1"), sha("2"), sha("3")})
+	got, err := d.LatestRewrites(t.Context(), []string{sha("1"), sha("2"), sha("3")})
 	want := map[attribution.Commit]string{{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"), {Email: "b@x", SHA: sha("2")}: sha("9")}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

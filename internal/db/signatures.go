@@ -12,7 +12,7 @@ type PartRow struct{ Item, Commit, Email string }
 
 // AppendParts notes where parts are.
 func (t *Tx) AppendParts(ctx context.Context, rows []PartRow) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return places(&p.Item, &p.Commit, &p.Email) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return asList(&p.Item, &p.Commit, &p.Email) })
 }
 
 // SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is not signed by its author.
@@ -23,7 +23,7 @@ type SignatureRow struct {
 }
 
 func (r *SignatureRow) columns() []any {
-	return places(&r.Commit, &r.Email, &r.Letter, &r.Signer, (*int)(&r.Trust))
+	return asList(&r.Commit, &r.Email, &r.Letter, &r.Signer, (*int)(&r.Trust))
 }
 
 // ReplaceSignatures writes what was found with some keys; what was found with others goes.
@@ -46,8 +46,8 @@ func Signatures(ctx context.Context, q Querier, keys string) ([]SignatureRow, er
 	return readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
 }
 
-// Unjudged is how many commits of ledgers say something, and were not looked at with some keys.
-func Unjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
+// CountUnjudged is how many commits of ledgers say something, and were not looked at with some keys.
+func CountUnjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
 	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM parts UNION SELECT oid, email FROM marks) p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
 		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = p.email)`, keys).one(&n)
 	return n, err
@@ -61,8 +61,8 @@ func (d *DB) Verified(ctx context.Context) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust = ? ORDER BY item`, int(session.Verified)))
 }
 
-// Besides lists all sessions and memories but some, in order.
-func (d *DB) Besides(ctx context.Context, ids []string) ([]string, error) {
+// AllExcept lists all sessions and memories but some, in order.
+func (d *DB) AllExcept(ctx context.Context, ids []string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE session NOT IN (SELECT value FROM json_each(?)) ORDER BY session`, ids))
 }
 

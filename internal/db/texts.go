@@ -23,8 +23,8 @@ func EachText(ctx context.Context, q Querier, id string, use func(index int, tex
 // First asks Said for the first turn of a session, whichever that is.
 const First = math.MinInt
 
-// Said reads a turn of each session or memory, by its index or First. One that has no such turn is missing.
-func Said(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
+// ReadTurnOf reads a turn of each session or memory, by its index or First. One that has no such turn is missing.
+func ReadTurnOf(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
 	out := make(map[string]session.Turn, len(wanted))
 	for id, from := range wanted {
 		to := from

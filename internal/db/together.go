@@ -23,7 +23,7 @@ func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int
 			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
 		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip),
 		func(l *Listed) []any {
-			return places(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At}, &l.Turns, &l.Files, &total)
+			return asList(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At}, &l.Turns, &l.Files, &total)
 		})
 	return out, total, err
 }
@@ -76,10 +76,10 @@ type Pair struct {
 	Sessions int
 }
 
-// Together reads which files the commits of the latest 2,000 sessions changed together, with path of those that touched it and in pairs with it
+// ChangedTogether reads which files the commits of the latest 2,000 sessions changed together, with path of those that touched it and in pairs with it
 // alone; "" for all. The most frequent pairs come first, and none that stands alone. Of a session that changed more than MaxTogether files, those
 // that come first by name count. What is purged does not.
-func (d *DB) Together(ctx context.Context, path string, limit int) ([]Pair, error) {
+func (d *DB) ChangedTogether(ctx context.Context, path string, limit int) ([]Pair, error) {
 	files, err := readGroups(query(ctx, d, `SELECT DISTINCT session, path FROM shares WHERE session IN (
 			SELECT session FROM facets WHERE session NOT IN (SELECT id FROM purged) AND (?1 = '' OR session IN (
 				SELECT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id WHERE p.path = ?1))

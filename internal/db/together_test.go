@@ -50,11 +50,11 @@ func TestTogether(t *testing.T) {
 	}
 	d := openData(t, path)
 
-	pairs, err := d.Together(ctx, "", 10)
+	pairs, err := d.ChangedTogether(ctx, "", 10)
 	harness.Equal(t, "pairs of more than one session", []db.Pair{{A: "a.go", B: "dir/b.go", Sessions: 2}}, pairs)
-	near, err2 := d.Together(ctx, "a.go", 10)
+	near, err2 := d.ChangedTogether(ctx, "a.go", 10)
 	harness.Equal(t, "with a.go", []db.Pair{{A: "a.go", B: "dir/b.go", Sessions: 2}, {A: "a.go", B: "c.go", Sessions: 1}}, near)
-	of, err3 := d.Together(ctx, "dir/b.go", 1)
+	of, err3 := d.ChangedTogether(ctx, "dir/b.go", 1)
 	harness.Equal(t, "with dir/b.go", []db.Pair{{A: "dir/b.go", B: "a.go", Sessions: 2}}, of)
 	stands := func(path string) bool { return path == "dir/read.go" }
 	all, err4 := d.Touched(ctx, "", 10, stands)

@@ -41,7 +41,7 @@ func sqlValues(args []any) []any {
 		case []string, []int64, [][4]int64, []attribution.Commit, []Claim:
 			args[i] = asJSON(v)
 		case time.Time:
-			args[i] = micros(v)
+			args[i] = microsOrNull(v)
 		}
 	}
 	return args
@@ -200,14 +200,14 @@ func rowRunner(ctx context.Context, stmt driver.Stmt) func(args ...any) error {
 
 // insertInto is the statement that adds a row with so many values to a table.
 func insertInto(table string, n int) string {
-	return "INSERT INTO " + table + marks(n)
+	return "INSERT INTO " + table + valuesClause(n)
 }
 
-func marks(n int) string { return " VALUES (?" + strings.Repeat(",?", n-1) + ")" }
+func valuesClause(n int) string { return " VALUES (?" + strings.Repeat(",?", n-1) + ")" }
 
 // writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as for readRows.
 func writeRows[T any](ctx context.Context, t *Tx, into string, rows []T, columns func(*T) []any) error {
-	return t.insert(ctx, into+marks(len(columns(new(T)))), func(row func(args ...any)) {
+	return t.insert(ctx, into+valuesClause(len(columns(new(T)))), func(row func(args ...any)) {
 		for i := range rows {
 			row(columns(&rows[i])...)
 		}
@@ -259,11 +259,11 @@ func readRows[T any](a answer, places func(*T) []any) ([]T, error) {
 	return out, err
 }
 
-func places(places ...any) []any { return places }
+func asList(places ...any) []any { return places }
 
 // readTexts reads rows of one column, a text.
 func readTexts(a answer) ([]string, error) {
-	return readRows(a, func(s *string) []any { return places(s) })
+	return readRows(a, func(s *string) []any { return asList(s) })
 }
 
 // readMap reads rows of two columns: a key and a value.
@@ -299,8 +299,8 @@ func orNull(s string) any {
 	return s
 }
 
-// micros is a time as the tables hold it: microseconds since 1970, NULL for the zero time.
-func micros(t time.Time) any {
+// microsOrNull is a time as the tables hold it: microseconds since 1970, NULL for the zero time.
+func microsOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
@@ -311,7 +311,7 @@ func micros(t time.Time) any {
 type timeColumn struct{ t *time.Time }
 
 // Value implements driver.Valuer.
-func (m timeColumn) Value() (driver.Value, error) { return micros(*m.t), nil }
+func (m timeColumn) Value() (driver.Value, error) { return microsOrNull(*m.t), nil }
 
 // Scan implements sql.Scanner.
 func (m timeColumn) Scan(v any) error {

@@ -85,7 +85,7 @@ func (d *DB) Usage(ctx context.Context, by string, f UsageFilter) ([]UsageSum, e
 	return readRows(query(ctx, d, `SELECT `+key+` AS k, u.model, s.id, count(*), sum(u.input), sum(u.output), sum(u.cache_read), sum(u.cache_write), sum(u.cost)
 		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+f.where("u.ts")+` GROUP BY k, u.model, s.id ORDER BY k, u.model, s.id`, f.values()...),
 		func(r *UsageSum) []any {
-			return places(&r.Key, &r.Model, &r.Session, &r.Requests, &r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.Cost)
+			return asList(&r.Key, &r.Model, &r.Session, &r.Requests, &r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.Cost)
 		})
 }
 
@@ -97,8 +97,8 @@ func (d *DB) UsageOf(ctx context.Context, id string) (u UsageSum, err error) {
 	return u, err
 }
 
-// Uncounted is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
-func (d *DB) Uncounted(ctx context.Context, f UsageFilter) (n int, err error) {
+// CountWithoutUsage is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
+func (d *DB) CountWithoutUsage(ctx context.Context, f UsageFilter) (n int, err error) {
 	err = query(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).one(&n)
 	return n, err
 }
@@ -131,7 +131,7 @@ func (d *DB) Work(ctx context.Context, f UsageFilter) (rows []WorkRow, commits m
 	of := ` FROM sessions s WHERE ` + f.where("coalesce(s.last_turn_at, s.captured_at)")
 	rows, err = readRows(query(ctx, d, `SELECT s.id, s.started_at, s.last_turn_at, s.next_turn - s.first_turn, s.next_tool - s.first_tool`+of+` ORDER BY s.id`, f.values()...),
 		func(r *WorkRow) []any {
-			return places(&r.ID, timeColumn{&r.Started}, timeColumn{&r.Last}, &r.Turns, &r.Tools)
+			return asList(&r.ID, timeColumn{&r.Started}, timeColumn{&r.Last}, &r.Turns, &r.Tools)
 		})
 	if err != nil {
 		return nil, nil, err

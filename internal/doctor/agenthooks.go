@@ -15,13 +15,13 @@ import (
 // agentHooks tells of agents that were asked to get a brief (git rekal init --brief) and run no hooks: by the settings of the user, of the
 // project, or of who manages the machine, as of November 2026. Settings on a server or in macOS's preferences are not looked at.
 func (d *doctor) agentHooks(context.Context) {
-	if d.Ready() != nil {
+	if d.CheckReady() != nil {
 		return
 	}
-	for _, agent := range setup.Briefed(d.Repo.Layout().WorkTree) {
+	for _, agent := range setup.BriefedAgents(d.Repo.Layout().WorkTree) {
 		for _, s := range hookSwitches(agent, d.Home, d.Getenv) {
-			if file := s.off(func(path string) string { return strings.Join(settingsOf(d.Workspace, path), "") }); file != "" {
-				d.report("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
+			if file := s.switchedOffIn(func(path string) string { return strings.Join(settingsOf(d.Workspace, path), "") }); file != "" {
+				d.addCheck("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
 			}
 		}
 	}
@@ -63,8 +63,8 @@ func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
 	return nil
 }
 
-// off names the file that switches hooks off; "" for none.
-func (s hookSwitch) off(read func(path string) string) (file string) {
+// switchedOffIn names the file that switches hooks off; "" for none.
+func (s hookSwitch) switchedOffIn(read func(path string) string) (file string) {
 	for _, path := range s.files {
 		text, set, on := read(path), false, false
 		if strings.HasSuffix(path, ".toml") {

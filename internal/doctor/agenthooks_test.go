@@ -30,7 +30,7 @@ func TestHookSwitches(t *testing.T) {
 			env := map[string]string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/sys.json"}
 			got := ""
 			for _, s := range hookSwitches(tt.agent, "/h", func(key string) string { return env[key] }) {
-				if file := s.off(func(path string) string { return tt.files[path] }); file != "" {
+				if file := s.switchedOffIn(func(path string) string { return tt.files[path] }); file != "" {
 					got += s.key + " " + file
 				}
 			}

@@ -45,19 +45,19 @@ type doctor struct {
 	out    result.Doctor
 }
 
-// report adds a check: a name of one or two words, a status, and the command that mends it, or what to do.
-func (d *doctor) report(name, status, fix, format string, a ...any) {
+// addCheck adds a check: a name of one or two words, a status, and the command that mends it, or what to do.
+func (d *doctor) addCheck(name, status, fix, format string, a ...any) {
 	d.out.Checks = append(d.out.Checks, result.Check{Name: name, Status: status, Says: fmt.Sprintf(format, a...), Fix: fix})
 	d.out.OK = d.out.OK && status != Wrong
 }
 
-// Keys adds what was found of the keys and references of a database for SQL.
-func Keys(out *result.Doctor, database string, broken []string, checked int) {
+// ReportKeys adds what was found of the keys and references of a database for SQL.
+func ReportKeys(out *result.Doctor, database string, broken []string, checked int) {
 	d := &doctor{out: *out}
 	if len(broken) == 0 {
-		d.report("keys", Well, "", "%s: all %d keys and references hold", database, checked)
+		d.addCheck("keys", Well, "", "%s: all %d keys and references hold", database, checked)
 	} else {
-		d.report("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
+		d.addCheck("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
 	}
 	*out = d.out
 }
@@ -80,11 +80,11 @@ func (d *doctor) git(ctx context.Context) {
 	version, err := d.Repo.Version(ctx)
 	switch {
 	case err != nil:
-		d.report("git", Wrong, "install git", "%v", err)
+		d.addCheck("git", Wrong, "install git", "%v", err)
 	case slices.Compare(version, oldest) < 0:
-		d.report("git", Wrong, "install a newer git", "version %s; git-rekal needs %s", dotted(version), dotted(oldest))
+		d.addCheck("git", Wrong, "install a newer git", "version %s; git-rekal needs %s", dotted(version), dotted(oldest))
 	default:
-		d.report("git", Well, "", "version %s, libgit2 %s", dotted(version), git.LibraryVersion())
+		d.addCheck("git", Well, "", "version %s, libgit2 %s", dotted(version), git.LibraryVersion())
 	}
 }
 
@@ -100,22 +100,22 @@ func (d *doctor) settings(ctx context.Context) {
 		if errors.As(err, &fault) {
 			faults = append(faults, fault)
 		} else {
-			d.report("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
+			d.addCheck("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
 		}
 	}
 	for _, f := range faults {
-		d.report("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
+		d.addCheck("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
 	}
 	switch {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks
 	case !conf.Enabled:
-		d.report("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
+		d.addCheck("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
 	case conf.CheckPaused() != nil:
-		d.report("settings", Note, "git rekal resume", "%v", conf.CheckPaused())
+		d.addCheck("settings", Note, "git rekal resume", "%v", conf.CheckPaused())
 	case conf.Skip:
-		d.report("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
+		d.addCheck("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
 	default:
-		d.report("settings", Well, "", "valid")
+		d.addCheck("settings", Well, "", "valid")
 	}
 	d.identity(ctx)
 	d.signatures(ctx)
@@ -143,11 +143,11 @@ func (d *doctor) identity(ctx context.Context) {
 	switch {
 	case d.author.Ledger != nil:
 		d.known = true
-		d.report("identity", Well, "", "%s", d.author.Email)
+		d.addCheck("identity", Well, "", "%s", d.author.Email)
 	case errors.Is(err, git.ErrNoIdentity):
-		d.report("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
+		d.addCheck("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
 	default:
-		d.report("identity", Wrong, `git config user.email you@example.com`, "%v", err)
+		d.addCheck("identity", Wrong, `git config user.email you@example.com`, "%v", err)
 	}
 }
 
@@ -159,49 +159,49 @@ func (d *doctor) signatures(ctx context.Context) {
 	if d.author.Ledger == nil {
 		return
 	}
-	foreign, _ := d.Foreign(ctx, d.author) // what can't be read, the ledger's check says
+	foreign, _ := d.ForeignCommits(ctx, d.author) // what can't be read, the ledger's check says
 	for _, f := range foreign[:min(len(foreign), mostForeign)] {
-		d.report("signatures", Wrong, "git show --show-signature "+string(f.OID), "commit %.12s of your ledger: %s; rekal.require verified leaves it out of agents' answers, git rekal purge ID hides it", f.OID, f)
+		d.addCheck("signatures", Wrong, "git show --show-signature "+string(f.OID), "commit %.12s of your ledger: %s; rekal.require verified leaves it out of agents' answers, git rekal purge ID hides it", f.OID, f)
 	}
 	if n := len(foreign) - mostForeign; n > 0 {
-		d.report("signatures", Wrong, "git log --show-signature "+d.author.Ledger.Ref(), "%s more of your ledger", session.Count(n, "such commit"))
+		d.addCheck("signatures", Wrong, "git log --show-signature "+d.author.Ledger.Ref(), "%s more of your ledger", session.CountNoun(n, "such commit"))
 	}
 	if d.author.Signer == nil {
 		return
 	}
 	if n, err := d.author.Ledger.Unsigned(ctx); err == nil && n > 0 { // what can't be read, the ledger's check says
-		d.report("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.Count(n, "commit"))
+		d.addCheck("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.CountNoun(n, "commit"))
 	}
 }
 
 const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
-	if err := d.CachesMoved(); err != nil {
-		d.report("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
+	if err := d.CachesMovedError(); err != nil {
+		d.addCheck("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
 	}
-	if d.Ready() != nil {
-		d.report("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
+	if d.CheckReady() != nil {
+		d.addCheck("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
 		return
 	}
 	l, err := d.Layout(ctx)
 	if err != nil {
-		d.report("setup", Wrong, "", "%v", err)
+		d.addCheck("setup", Wrong, "", "%v", err)
 		return
 	}
 	problems, err := setup.Inspect(l, d.onPath())
 	if err != nil {
-		d.report("setup", Wrong, "", "%v", err)
+		d.addCheck("setup", Wrong, "", "%v", err)
 	}
 	for _, p := range problems {
 		status := Wrong
 		if p.Hint {
 			status = Note
 		}
-		d.report("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
+		d.addCheck("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
 	}
 	if len(problems) == 0 && err == nil {
-		d.report("setup", Well, "", "hooks, exclude lines and skill are in place")
+		d.addCheck("setup", Well, "", "hooks, exclude lines and skill are in place")
 	}
 }
 
@@ -220,36 +220,36 @@ func (d *doctor) sharing(ctx context.Context) {
 	if !d.known {
 		return
 	}
-	if ahead, err := d.author.Ledger.Ahead(d.Now()); err == nil && !ahead.IsZero() {
-		d.report("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
+	if ahead, err := d.author.Ledger.FutureDate(d.Now()); err == nil && !ahead.IsZero() {
+		d.addCheck("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
 	}
 	conf := d.author.Config
 	switch {
 	case conf.Remote == "":
-		d.report("sharing", Well, "", "nothing is sent anywhere")
+		d.addCheck("sharing", Well, "", "nothing is sent anywhere")
 		return
 	case !slices.Contains(conf.Remotes, conf.Remote):
-		d.report("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
+		d.addCheck("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
 		return
 	case !conf.Agreed(conf.Remote):
-		d.report("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
+		d.addCheck("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
 		return
 	}
-	if err := d.author.Ledger.Barred(ctx, conf.Remote); err != nil {
+	if err := d.author.Ledger.WhyNotSendable(ctx, conf.Remote); err != nil {
 		d.reportBarred(conf.Remote, err)
 		return
 	}
-	behind, err := d.author.Ledger.Behind()
-	all, unknown := d.author.Ledger.Sent(conf.Remote)
+	behind, err := d.author.Ledger.RemotesWithMore()
+	all, unknown := d.author.Ledger.IsSent(conf.Remote)
 	switch {
 	case err != nil:
-		d.report("sharing", Wrong, "", "%v", err)
+		d.addCheck("sharing", Wrong, "", "%v", err)
 	case slices.Contains(behind, conf.Remote):
-		d.report("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
+		d.addCheck("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
 	case unknown == nil && !all:
-		d.report("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
+		d.addCheck("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
 	default:
-		d.report("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
+		d.addCheck("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
 	}
 }
 
@@ -275,7 +275,7 @@ func (d *doctor) reportBarred(remote string, why error) {
 	if errors.Is(why, ledger.ErrFormat) {
 		fix += "; or, if a newer git-rekal wrote it, update this one"
 	}
-	d.report("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
+	d.addCheck("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
 }
 
 // oldLock is longer than git holds a lock file, but where a hook keeps it from going on.
@@ -290,94 +290,94 @@ func (d *doctor) locks(context.Context) {
 			}
 			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > oldLock {
 				old++
-				d.report("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
+				d.addCheck("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
 			}
 			return nil
 		})
 	}
 	if old == 0 {
-		d.report("locks", Well, "", "none is left over")
+		d.addCheck("locks", Well, "", "none is left over")
 	}
 }
 
 const rebuild = "git rekal index"
 
 func (d *doctor) caches(ctx context.Context) {
-	if d.Ready() != nil {
+	if d.CheckReady() != nil {
 		return
 	}
 	if err := d.RequireCode(); err != nil {
-		d.report("setup", Note, "git checkout BRANCH", "%v", err)
+		d.addCheck("setup", Note, "git checkout BRANCH", "%v", err)
 	}
 	state, err := d.Materializer(func(error) {}).Inspect(ctx)
 	if err = errors.Join(err, state.Err); err != nil {
-		d.report("caches", Wrong, rebuild, "%v", err)
+		d.addCheck("caches", Wrong, rebuild, "%v", err)
 		return
 	}
 	for _, what := range slices.Sorted(maps.Keys(state.Broken)) {
-		d.report("caches", Wrong, rebuild, "%d %s", state.Broken[what], what)
+		d.addCheck("caches", Wrong, rebuild, "%d %s", state.Broken[what], what)
 	}
 	switch {
 	case len(state.Broken) > 0:
 	case state.Missing:
-		d.report("caches", Note, rebuild, "there are none; the next command makes them")
+		d.addCheck("caches", Note, rebuild, "there are none; the next command makes them")
 	case len(state.Unapplied) > 0:
 		for _, h := range state.Unapplied {
-			d.report("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
+			d.addCheck("caches", Wrong, ignoreCommand(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
-		d.report("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.Count(state.Behind, "ledger"))
+		d.addCheck("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.CountNoun(state.Behind, "ledger"))
 	case state.PartlyRead > 0:
-		d.report("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.PartlyRead, "ledger"))
+		d.addCheck("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.CountNoun(state.PartlyRead, "ledger"))
 	default:
-		d.report("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
+		d.addCheck("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
-	d.contested(state.Contested)
+	d.reportContested(state.Contested)
 }
 
 // maxContested bounds how many contested IDs are named.
 const maxContested = 10
 
-// contested tells whose ledgers name what is somebody else's. It happens by itself only where somebody's address changed.
-func (d *doctor) contested(all []materialize.Contested) {
+// reportContested tells whose ledgers name what is somebody else's. It happens by itself only where somebody's address changed.
+func (d *doctor) reportContested(all []materialize.Contested) {
 	for i, c := range all {
 		if i == maxContested {
-			d.report("IDs", Note, "", "%s more that several ledgers name", session.Count(len(all)-i, "ID"))
+			d.addCheck("IDs", Note, "", "%s more that several ledgers name", session.CountNoun(len(all)-i, "ID"))
 			return
 		}
-		d.report("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
-			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.Count(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
+		d.addCheck("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
+			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.CountNoun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
 	}
 }
 
 func (d *doctor) transcripts(ctx context.Context) {
 	roots, err := d.Repo.Worktrees()
 	if err != nil {
-		d.report("transcripts", Wrong, "", "%v", err)
+		d.addCheck("transcripts", Wrong, "", "%v", err)
 		return
 	}
 	var none []string
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
 		if err != nil {
-			d.report("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
+			d.addCheck("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
 			continue
 		}
 		for _, err := range found.Unreadable {
-			d.report("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
+			d.addCheck("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
 		}
 		if len(found.Files) == 0 {
 			none = append(none, agent.Name())
 			continue
 		}
-		d.report("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+		d.addCheck("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
 	}
 	status := Well
 	if len(none) == len(transcript.Agents()) {
 		status = Note
 	}
 	if len(none) > 0 {
-		d.report("transcripts", status, "", "none of %s", strings.Join(none, ", "))
+		d.addCheck("transcripts", status, "", "none of %s", strings.Join(none, ", "))
 	}
 }
 
@@ -390,33 +390,33 @@ func (d *doctor) embedding(ctx context.Context) {
 	client, name, err := d.Embedder(conf, 0)
 	switch {
 	case err != nil:
-		d.report("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
+		d.addCheck("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
 		return
 	case client == nil:
-		d.report("embedding", Well, "", "switched off: words alone answer")
+		d.addCheck("embedding", Well, "", "switched off: words alone answer")
 		return
 	}
 	defer client.Close()
 	if err := client.Alive(ctx); err != nil {
-		d.report("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile words alone answer", err)
+		d.addCheck("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile words alone answer", err)
 		return
 	}
-	d.report("embedding", Well, "", "a server answers, for %s", embed.Name(name))
+	d.addCheck("embedding", Well, "", "a server answers, for %s", embed.StorageName(name))
 }
 
 // vectors says how far the model that is built in is with the index.
 func (d *doctor) vectors(ctx context.Context) {
-	m, err := d.Reader()
+	m, err := d.ReadMaterializer()
 	left := 0
 	if err == nil {
 		left, err = m.Unembedded(ctx, model.Name)
 	}
 	switch {
 	case err != nil:
-		d.report("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
+		d.addCheck("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
 	case left > 0:
-		d.report("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.Count(left, "session"))
+		d.addCheck("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.CountNoun(left, "session"))
 	default:
-		d.report("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
+		d.addCheck("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
 	}
 }

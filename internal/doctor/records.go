@@ -19,38 +19,38 @@ const maxOutputs = 64 << 20
 func (d *doctor) records(ctx context.Context) {
 	store, err := d.Records()
 	if err != nil {
-		d.report("records", Wrong, "", "%v", err)
+		d.addCheck("records", Wrong, "", "%v", err)
 		return
 	}
 	v, err := store.Open(ctx)
 	if err != nil {
-		d.report("records", Wrong, "check who owns "+store.Dir+"; if it is damaged, remove it", "%v", err)
+		d.addCheck("records", Wrong, "check who owns "+store.Dir+"; if it is damaged, remove it", "%v", err)
 		return
 	}
 	defer v.Close() // nothing was written
 	all := v.All
 	looked, leaks := 0, 0
 	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
-		places, size, err := d.leaks(ctx, v, all[i], looked < maxOutputs)
+		places, size, err := d.countLeaks(ctx, v, all[i], looked < maxOutputs)
 		if err != nil {
-			d.report("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
+			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
 			continue
 		}
 		if looked += size; places > 0 {
 			leaks++
-			d.report("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(places, "place"))
+			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.CountNoun(places, "place"))
 		}
 	}
 	switch {
 	case looked >= maxOutputs:
-		d.report("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.Count(len(all), "record"), maxOutputs>>20)
+		d.addCheck("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.CountNoun(len(all), "record"), maxOutputs>>20)
 	case leaks == 0:
-		d.report("records", Well, "", "%s of what commands printed", session.Count(len(all), "record"))
+		d.addCheck("records", Well, "", "%s of what commands printed", session.CountNoun(len(all), "record"))
 	}
 }
 
-// leaks tells in how many places of a record there is one, and how many bytes of its output were looked at.
-func (d *doctor) leaks(ctx context.Context, v *records.View, r records.Record, output bool) (places, size int, err error) {
+// countLeaks tells in how many places of a record there is one, and how many bytes of its output were looked at.
+func (d *doctor) countLeaks(ctx context.Context, v *records.View, r records.Record, output bool) (places, size int, err error) {
 	var raw io.Reader
 	if output {
 		text, err := v.Raw(ctx, r.ID)

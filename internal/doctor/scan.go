@@ -38,29 +38,29 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		return err
 	}
 	for _, ref := range misnamed {
-		s.report("ledger", Note, "git update-ref -d "+shellQuote(ref), "%s is left out: its name is not one that an address has", ref)
+		s.addCheck("ledger", Note, "git update-ref -d "+shellQuote(ref), "%s is left out: its name is not one that an address has", ref)
 	}
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
 	all := len(heads)
 	if heads = slices.DeleteFunc(heads, ledger.Ignore(conf.Ignore).Has); len(heads) < all {
-		s.report("ledger", Well, "", "%s of others left out, by rekal.ignore", session.Count(all-len(heads), "ledger"))
+		s.addCheck("ledger", Well, "", "%s of others left out, by rekal.ignore", session.CountNoun(all-len(heads), "ledger"))
 	}
 	for _, h := range heads {
-		health, leaks, err := s.counting(ctx, h)
+		health, leaks, err := s.readCounting(ctx, h)
 		if ctx.Err() != nil {
 			return fmt.Errorf("doctor: %w", ctx.Err())
 		}
-		switch ok := s.health(h, health, err, leaks); {
+		switch ok := s.reportHealth(h, health, err, leaks); {
 		case ok && h.Private:
-			s.report("ledger", Well, "", "private: %s, %s, never sent, nothing to redact", session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
+			s.addCheck("ledger", Well, "", "private: %s, %s, never sent, nothing to redact", session.CountNoun(health.Commits, "commit"), session.CountNoun(health.Segments, "segment"))
 		case ok && h.Ref == s.own:
-			s.report("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
+			s.addCheck("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.CountNoun(health.Commits, "commit"), session.CountNoun(health.Segments, "segment"))
 		case ok:
 			well, sum.Commits, sum.Segments = well+1, sum.Commits+health.Commits, sum.Segments+health.Segments
 		}
 	}
 	if well > 0 {
-		s.report("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.Count(well, "ledger"), session.Count(sum.Commits, "commit"), session.Count(sum.Segments, "segment"))
+		s.addCheck("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.CountNoun(well, "ledger"), session.CountNoun(sum.Commits, "commit"), session.CountNoun(sum.Segments, "segment"))
 	}
 	return nil
 }
@@ -85,49 +85,49 @@ func (s *scan) ownLedger(ctx context.Context) {
 	local, _ := ledger.LocalTips(s.Repo) // of other addresses, where there is no tip
 	switch {
 	case err != nil:
-		s.report("ledger", Wrong, "", "%v", err)
-	case tip != "" || s.Ready() != nil:
+		s.addCheck("ledger", Wrong, "", "%v", err)
+	case tip != "" || s.CheckReady() != nil:
 	case len(local) > 0:
-		s.report("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
+		s.addCheck("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
 	default:
-		s.report("ledger", Wrong, reinstall, "there is no %s", s.own)
+		s.addCheck("ledger", Wrong, reinstall, "there is no %s", s.own)
 	}
-	astray, err := a.Ledger.Astray()
+	astray, err := a.Ledger.StrayFiles()
 	if err == nil && len(astray) > 0 {
-		s.report("ledger", Wrong, "if the last commit did it: git update-ref "+shellQuote(s.own)+" "+shellQuote(s.own+"~1"),
+		s.addCheck("ledger", Wrong, "if the last commit did it: git update-ref "+shellQuote(s.own)+" "+shellQuote(s.own+"~1"),
 			"%s: somebody committed something that does not belong into a ledger: %s", s.own, result.Printable(astray[0]))
 	}
 }
 
-// counting reads what counts of a ledger, and says what does not.
-func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int, error) {
+// readCounting reads what counts of a ledger, and says what does not.
+func (s *scan) readCounting(ctx context.Context, h ledger.Head) (ledger.Health, int, error) {
 	if h.Remote == "" {
-		return s.head(ctx, h)
+		return s.scanLedger(ctx, h)
 	}
-	got, err := ledger.DefaultBounds().At(s.Now()).Within(ctx, s.Repo, h.OID, ledger.Cumulative{}, ledger.NoLimit)
+	got, err := ledger.DefaultBounds().AsOf(s.Now()).NewestWithin(ctx, s.Repo, h.OID, ledger.Cumulative{}, ledger.NoLimit)
 	var over *ledger.BoundsError
 	switch {
 	case errors.As(err, &over):
-		size := ledger.Size(ctx, s.Repo, h.OID)
-		s.report("ledger", Wrong, leaveOut(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.MB(size), ledger.MB(got.Bytes), over)
+		size := ledger.SegmentBytes(ctx, s.Repo, h.OID)
+		s.addCheck("ledger", Wrong, ignoreCommand(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.FormatMB(size), ledger.FormatMB(got.Bytes), over)
 	case err != nil:
 		return ledger.Health{}, 0, err
 	}
 	if h.OID = got.OID; h.OID == "" {
 		return ledger.Health{}, 0, nil
 	}
-	return s.head(ctx, h)
+	return s.scanLedger(ctx, h)
 }
 
-// leaveOut is the command that leaves a ledger out. A ref is in quotes for the shell: others chose it.
-func leaveOut(h ledger.Head) string {
+// ignoreCommand is the command that leaves a ledger out. A ref is in quotes for the shell: others chose it.
+func ignoreCommand(h ledger.Head) string {
 	return fmt.Sprintf("ask %s; or, to leave it out, git config --add rekal.ignore %s", h.Email, shellQuote(h.Ref))
 }
 
 func shellQuote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`) + "'" }
 
-// head reads one ledger, and counts what is to be redacted in it.
-func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
+// scanLedger reads one ledger, and counts what is to be redacted in it.
+func (s *scan) scanLedger(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
 	s.out.Scanned.Ledgers++
 	health, err = ledger.Inspect(ctx, s.Repo, h, s.seen, func(c ledger.Commit, e session.Entry) error {
 		_, report, err := s.redactor.Apply(ctx, e)
@@ -151,15 +151,15 @@ func (s *scan) addLeak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 		s.out.More++
 		return
 	}
-	l := Shape(m)
+	l := FindingOf(m)
 	if l.Author, l.Commit = h.Email, string(c.OID); h.Ref == s.own || h.Private {
 		l.Scrub = m.ID(string(c.OID))
 	}
 	s.out.Leaks = append(s.out.Leaks, l)
 }
 
-// Shape is a mark as JSON.
-func Shape(m redact.Mark) result.Finding {
+// FindingOf is a mark as JSON.
+func FindingOf(m redact.Mark) result.Finding {
 	out := result.Finding{Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around(), Value: m.Value}
 	switch m.In {
 	case redact.InTurn, redact.InCommand, redact.InPath:
@@ -168,27 +168,27 @@ func Shape(m redact.Mark) result.Finding {
 	return out
 }
 
-// health says what is wrong with one ledger, and reports whether nothing is.
-func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks int) bool {
+// reportHealth says what is wrong with one ledger, and reports whether nothing is.
+func (d *doctor) reportHealth(h ledger.Head, health ledger.Health, err error, leaks int) bool {
 	fix, scrub := fmt.Sprintf("ask %s", h.Email), fmt.Sprintf("ask %s to scrub it", h.Email)
 	if h.Remote == "" {
 		fix, scrub = "", "git rekal scrub ID, as listed below"
 	}
 	if err != nil {
-		d.report("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
+		d.addCheck("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
 		return false
 	}
 	if n := len(health.Unreadable); n > 0 {
-		d.report("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.Count(n, "segment"), health.Unreadable[0])
+		d.addCheck("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.CountNoun(n, "segment"), health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
-		d.report("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.Count(health.Foreign, "checkpoint"))
+		d.addCheck("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.CountNoun(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
-		d.report("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.Count(health.Unknown, "record"))
+		d.addCheck("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.CountNoun(health.Unknown, "record"))
 	}
 	if leaks > 0 {
-		d.report("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.Count(leaks, "place"))
+		d.addCheck("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.CountNoun(leaks, "place"))
 	}
 	return len(health.Unreadable) == 0 && health.Foreign == 0 && leaks == 0
 }

@@ -17,7 +17,7 @@ const maxTreeLeaks = 10
 // tree says which committed files hold what redaction takes out although the repository publishes it: keys, vendors' tokens, and what this
 // machine keeps as a secret. It looks for known values and for what was taken out here once, by no rule.
 func (d *doctor) tree(ctx context.Context) {
-	if d.Ready() != nil {
+	if d.CheckReady() != nil {
 		return // told already
 	}
 	conf := d.author.Config
@@ -27,7 +27,7 @@ func (d *doctor) tree(ctx context.Context) {
 		values = append(values, redact.Value{Text: v, Rule: redact.KnownValue, OnlyWhereNamed: redact.Ordinary(v)})
 	}
 	if err := known.Add(ctx, values); err != nil {
-		d.report("redaction", Wrong, "", "%v", err)
+		d.addCheck("redaction", Wrong, "", "%v", err)
 		return
 	}
 	if n, err := known.Len(); n == 0 && err == nil {
@@ -45,15 +45,15 @@ func (d *doctor) tree(ctx context.Context) {
 		}
 		if files++; files <= maxTreeLeaks {
 			rule := known.Find(text)[at].Rule
-			d.report("redaction", Note, "change the secret, and take it out of the code", "%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
+			d.addCheck("redaction", Note, "change the secret, and take it out of the code", "%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
 		}
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
-		d.report("redaction", Wrong, "", "HEAD can't be read: %v", err)
+		d.addCheck("redaction", Wrong, "", "HEAD can't be read: %v", err)
 	case files > maxTreeLeaks:
-		d.report("redaction", Note, "", "%d files more of HEAD do", files-maxTreeLeaks)
+		d.addCheck("redaction", Note, "", "%d files more of HEAD do", files-maxTreeLeaks)
 	case files == 0:
-		d.report("redaction", Well, "", "HEAD holds no secret that is known here")
+		d.addCheck("redaction", Well, "", "HEAD holds no secret that is known here")
 	}
 }

@@ -23,9 +23,9 @@ type Keeping struct {
 	Setting string // what says so
 }
 
-// Retention tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
+// AgentRetention tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
 // and Gemini CLI (from 0.61 on, 30 days). Codex, Copilot CLI, OpenCode and Cursor have no setting of the kind.
-func Retention(w *workspace.Workspace) []Keeping {
+func AgentRetention(w *workspace.Workspace) []Keeping {
 	const claude, gemini = "cleanupPeriodDays", "general.sessionRetention"
 	user := cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(w.Home, ".claude"))
 	out := []Keeping{{"claude-code", 30, claude}, {"gemini-cli", 30, gemini + ".maxAge"}}
@@ -76,19 +76,19 @@ const vanishingSoon = 7 * 24 * time.Hour
 // vanishing tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
 func (d *doctor) vanishing(ctx context.Context) {
 	roots, err := d.Repo.Worktrees()
-	if err != nil || !d.known || d.Ready() != nil {
+	if err != nil || !d.known || d.CheckReady() != nil {
 		return // told already
 	}
 	var new map[session.NativeRef]bool
-	for _, k := range Retention(d.Workspace) {
+	for _, k := range AgentRetention(d.Workspace) {
 		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
 		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
 		if err != nil || len(found.Files) == 0 || k.Days == 0 {
 			continue
 		}
 		if new == nil {
-			if new, err = d.uncaptured(ctx); err != nil {
-				d.report("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
+			if new, err = d.uncapturedSessions(ctx); err != nil {
+				d.addCheck("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
 				return
 			}
 		}
@@ -108,15 +108,15 @@ func (d *doctor) reportVanishing(k Keeping, files []transcript.File, new map[ses
 		}
 	}
 	if n == 0 {
-		d.report("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
+		d.addCheck("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
 		return
 	}
-	d.report("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
-		k.Agent, k.Days, k.Setting, session.Count(n, "session"), first.Format(time.DateOnly))
+	d.addCheck("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
+		k.Agent, k.Days, k.Setting, session.CountNoun(n, "session"), first.Format(time.DateOnly))
 }
 
-// uncaptured are the sessions of which something is not in the ledger yet.
-func (d *doctor) uncaptured(ctx context.Context) (map[session.NativeRef]bool, error) {
+// uncapturedSessions are the sessions of which something is not in the ledger yet.
+func (d *doctor) uncapturedSessions(ctx context.Context) (map[session.NativeRef]bool, error) {
 	preview, err := d.Previewer(d.author).Preview(ctx, session.ViaManual)
 	out := map[session.NativeRef]bool{}
 	for _, p := range preview.Parts {

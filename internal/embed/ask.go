@@ -61,7 +61,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, limit
 		return nil, fmt.Errorf("%w: more than %d bytes", errSize, limit)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, refused(resp.StatusCode, answer)
+		return nil, newRefusal(resp.StatusCode, answer)
 	}
 	return answer, nil
 }

@@ -75,7 +75,7 @@ func New(opt Options) (*Client, error) {
 	c := &Client{model: opt.Model, now: opt.Now, patience: cmp.Or(opt.Patience, documentTime)}
 	u.Path = serverPath(u.Path)
 	c.base, c.shown = u.String(), u.Redacted()
-	c.memory = remember(opt.State, c.shown, opt.Model)
+	c.memory = readMemory(opt.State, c.shown, opt.Model)
 	c.http = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 1},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -89,9 +89,9 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // nomic is in the name of each model that wants to be told what a text is.
 const nomic = "nomic-embed-text"
 
-// Name is what vectors of the model are stored under: "nomic-v1.5" for nomic-embed-text, else
+// StorageName is what vectors of the model are stored under: "nomic-v1.5" for nomic-embed-text, else
 // what the model is called.
-func Name(model string) string {
+func StorageName(model string) string {
 	_, version, ok := strings.Cut(strings.ToLower(model), nomic)
 	version = strings.TrimLeft(version, "-:")
 	if ok && (version == "" || version == "latest" || strings.HasPrefix(version, "v1.5")) {
@@ -100,8 +100,8 @@ func Name(model string) string {
 	return model
 }
 
-// prefixed is texts as the model wants them.
-func (c *Client) prefixed(task string, texts []string) []string {
+// withTaskPrefix is texts as the model wants them.
+func (c *Client) withTaskPrefix(task string, texts []string) []string {
 	if !strings.Contains(strings.ToLower(c.model), nomic) {
 		return texts
 	}
@@ -118,13 +118,13 @@ const maxQuery = 1000
 // Query returns the vector of a question, or an error within QueryTime: ErrAbsent where there
 // is no server, ErrResting while it is left alone.
 func (c *Client) Query(ctx context.Context, text string) ([]float32, error) {
-	if c.memory.resting(c.now()) {
+	if c.memory.isResting(c.now()) {
 		return nil, fmt.Errorf("embed: %s: %w", c.shown, ErrResting)
 	}
 	within, cancel := context.WithTimeout(ctx, QueryTime)
 	defer cancel()
-	vectors, err := c.ask(within, c.prefixed("search_query", []string{cut(text, maxQuery)}))
-	if err := c.outcome(ctx, err); err != nil {
+	vectors, err := c.ask(within, c.withTaskPrefix("search_query", []string{trimToBytes(text, maxQuery)}))
+	if err := c.noteOutcome(ctx, err); err != nil {
 		return nil, err
 	}
 	return vectors[0], nil
@@ -133,12 +133,12 @@ func (c *Client) Query(ctx context.Context, text string) ([]float32, error) {
 // Ready finds out whether there is a server, in a second at most. Unless insist is set, one
 // that is left alone is not asked.
 func (c *Client) Ready(ctx context.Context, insist bool) error {
-	if !insist && c.memory.resting(c.now()) {
+	if !insist && c.memory.isResting(c.now()) {
 		return fmt.Errorf("embed: %s: %w", c.shown, ErrResting)
 	}
 	within, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
-	return c.outcome(ctx, c.alive(within))
+	return c.noteOutcome(ctx, c.alive(within))
 }
 
 // Alive finds out whether there is a server, as Ready does, and whether it makes vectors, for which it
@@ -150,9 +150,9 @@ func (c *Client) Alive(ctx context.Context) error {
 	if err == nil {
 		within, cancel := context.WithTimeout(ctx, loadTime)
 		defer cancel()
-		_, err = c.ask(within, c.prefixed("search_document", []string{"hello"}))
+		_, err = c.ask(within, c.withTaskPrefix("search_document", []string{"hello"}))
 	}
-	return c.named(err)
+	return c.withServerName(err)
 }
 
 // Documents returns the vectors of at most Batch texts. A server that refuses them together is
@@ -163,21 +163,21 @@ func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, er
 	within, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	var refused error
-	vectors, err := c.divide(within, c.prefixed("search_document", texts), &refused)
+	vectors, err := c.embedDividing(within, c.withTaskPrefix("search_document", texts), &refused)
 	if err == nil {
-		err = cmp.Or(zeroRefused(vectors, refused), uniform(vectors))
+		err = cmp.Or(zeroRefused(vectors, refused), checkLengths(vectors))
 	}
-	return vectors, c.outcome(ctx, err)
+	return vectors, c.noteOutcome(ctx, err)
 }
 
-// divide leaves nil for a text that the server refuses, and says in refused how.
-func (c *Client) divide(ctx context.Context, texts []string, refused *error) ([][]float32, error) {
+// embedDividing leaves nil for a text that the server refuses, and says in refused how.
+func (c *Client) embedDividing(ctx context.Context, texts []string, refused *error) ([][]float32, error) {
 	vectors, err := c.ask(ctx, texts)
 	if !perhapsTooLong(err) {
 		return vectors, err
 	}
 	if len(texts) == 1 {
-		vectors, err = c.ask(ctx, []string{cut(texts[0], len(texts[0])/2)})
+		vectors, err = c.ask(ctx, []string{trimToBytes(texts[0], len(texts[0])/2)})
 		if perhapsTooLong(err) {
 			*refused = err
 			return [][]float32{nil}, nil
@@ -185,11 +185,11 @@ func (c *Client) divide(ctx context.Context, texts []string, refused *error) ([]
 		return vectors, err
 	}
 	half := len(texts) / 2
-	first, err := c.divide(ctx, texts[:half], refused)
+	first, err := c.embedDividing(ctx, texts[:half], refused)
 	if err != nil {
 		return nil, err
 	}
-	second, err := c.divide(ctx, texts[half:], refused)
+	second, err := c.embedDividing(ctx, texts[half:], refused)
 	return append(first, second...), err
 }
 
@@ -212,23 +212,23 @@ func zeroRefused(vectors [][]float32, refused error) error {
 	return nil
 }
 
-// outcome remembers how it went, and names the server in an error. A refused connection costs
+// noteOutcome remembers how it went, and names the server in an error. A refused connection costs
 // nothing, so it is no reason to stay away; nor is it when the caller gave up.
-func (c *Client) outcome(ctx context.Context, err error) error {
+func (c *Client) noteOutcome(ctx context.Context, err error) error {
 	// What can't be written down is found out again the next time.
 	switch {
 	case err == nil:
-		_ = c.memory.answered()
+		_ = c.memory.noteAnswer()
 		return nil
 	case errors.Is(err, syscall.ECONNREFUSED):
 	case ctx.Err() == nil:
-		_ = c.memory.failed(c.now())
+		_ = c.memory.noteFailure(c.now())
 	}
-	return c.named(err)
+	return c.withServerName(err)
 }
 
-// named is an error that names the server.
-func (c *Client) named(err error) error {
+// withServerName is an error that names the server.
+func (c *Client) withServerName(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -238,8 +238,8 @@ func (c *Client) named(err error) error {
 	return fmt.Errorf("embed: %s: %w", c.shown, err)
 }
 
-// cut is the first n bytes of text, or less, so that no character is cut in two.
-func cut(text string, n int) string {
+// trimToBytes is the first n bytes of text, or less, so that no character is cut in two.
+func trimToBytes(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

@@ -92,7 +92,7 @@ func TestName(t *testing.T) {
 		"nomic-embed-text:137m-v1-fp16":        "nomic-embed-text:137m-v1-fp16",
 		"bge-m3":                               "bge-m3",
 	} {
-		if got := embed.Name(model); got != want {
+		if got := embed.StorageName(model); got != want {
 			t.Errorf("%q: %q, want %q", model, got, want)
 		}
 	}

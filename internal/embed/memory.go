@@ -25,8 +25,8 @@ type stateFile struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
-// remember reads the file.
-func remember(path, url, model string) *memory {
+// readMemory reads the file.
+func readMemory(path, url, model string) *memory {
 	m := memory{path: path}
 	data, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(data, &m.known) != nil || m.known.URL != url || m.known.Model != model {
@@ -36,19 +36,19 @@ func remember(path, url, model string) *memory {
 	return &m
 }
 
-// resting reports whether the server is to be left alone. A time that is too far off was
+// isResting reports whether the server is to be left alone. A time that is too far off was
 // written by a clock that went wrong.
-func (m *memory) resting(now time.Time) bool {
+func (m *memory) isResting(now time.Time) bool {
 	return now.Before(m.known.NotBefore) && !m.known.NotBefore.After(now.Add(Rest))
 }
 
-func (m *memory) answered() error {
+func (m *memory) noteAnswer() error {
 	m.known.NotBefore = time.Time{}
 	return m.save()
 }
 
-// failed lets the server rest.
-func (m *memory) failed(now time.Time) error {
+// noteFailure lets the server rest.
+func (m *memory) noteFailure(now time.Time) error {
 	m.known.NotBefore = now.Add(Rest).UTC().Truncate(time.Second)
 	return m.save()
 }

@@ -67,11 +67,11 @@ func decodeVectors(body []byte, n int) ([][]float32, error) {
 		}
 		vectors[i] = d.Embedding
 	}
-	return vectors, uniform(vectors)
+	return vectors, checkLengths(vectors)
 }
 
-// uniform checks that vectors have one length, and that each can be made of length 1.
-func uniform(vectors [][]float32) error {
+// checkLengths checks that vectors have one length, and that each can be made of length 1.
+func checkLengths(vectors [][]float32) error {
 	for _, v := range vectors {
 		sum := 0.0
 		for _, x := range v {
@@ -107,8 +107,8 @@ func (r *refusal) perhapsTooLong() bool {
 // maxMessage bounds what is told of a server's error, in bytes.
 const maxMessage = 200
 
-// refused reads an answer with another status than 200.
-func refused(status int, body []byte) *refusal {
+// newRefusal reads an answer with another status than 200.
+func newRefusal(status int, body []byte) *refusal {
 	out := &refusal{status: status}
 	var r reply
 	if json.Unmarshal(body, &r) != nil {
@@ -120,6 +120,6 @@ func refused(status int, body []byte) *refusal {
 	if json.Unmarshal(r.Error, &out.message) != nil && json.Unmarshal(r.Error, &inner) == nil {
 		out.message = inner.Message
 	}
-	out.message = cut(out.message, maxMessage)
+	out.message = trimToBytes(out.message, maxMessage)
 	return out
 }

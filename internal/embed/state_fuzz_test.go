@@ -15,14 +15,14 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		now := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
-		m := remember(path, "u", "m")
-		if m.resting(now) && m.resting(now.Add(2*Rest)) && m.resting(now.Add(1000*Rest)) {
+		m := readMemory(path, "u", "m")
+		if m.isResting(now) && m.isResting(now.Add(2*Rest)) && m.isResting(now.Add(1000*Rest)) {
 			t.Fatalf("%q: it rests for ever", data)
 		}
-		if err := m.failed(now); err != nil {
+		if err := m.noteFailure(now); err != nil {
 			t.Fatal(err)
 		}
-		if !remember(path, "u", "m").resting(now) {
+		if !readMemory(path, "u", "m").isResting(now) {
 			t.Fatalf("%q: a failure is not noted", data)
 		}
 	})

@@ -15,7 +15,7 @@ type Repository struct{ commits string }
 // Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. It is none where the host is
 // not known.
 func Of(remote string) Repository {
-	host, path := apart(remote)
+	host, path := splitURL(remote)
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	between, known := map[string]string{
 		"github.com": "/commit/", "gitlab.com": "/-/commit/", "bitbucket.org": "/commits/", "codeberg.org": "/commit/",
@@ -35,8 +35,8 @@ func (r Repository) Commit(oid string) string {
 	return r.commits + url.PathEscape(oid)
 }
 
-// apart takes a URL, or what scp takes, apart.
-func apart(remote string) (host, path string) {
+// splitURL takes a URL, or what scp takes, apart.
+func splitURL(remote string) (host, path string) {
 	if strings.Contains(remote, "://") {
 		u, err := url.Parse(remote)
 		if err != nil {

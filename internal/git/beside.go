@@ -2,15 +2,15 @@ package git
 
 import "errors"
 
-// ReadBeside has a repository answer for objects that another one holds, which it closes with itself. Each writes to itself alone, and no git
+// AlsoReadFrom has a repository answer for objects that another one holds, which it closes with itself. Each writes to itself alone, and no git
 // process of one knows of the other: so a push of the one reaches nothing of the other.
-func (r *Repo) ReadBeside(other *Repo) {
+func (r *Repo) AlsoReadFrom(other *Repo) {
 	r.beside = other
 	r.store = joined{r.store, other.store}
 }
 
-// RefsBeside is Refs of the repository that is read beside this one.
-func (r *Repo) RefsBeside(globs ...string) (map[string]OID, error) {
+// RefsOfBeside is Refs of the repository that is read beside this one.
+func (r *Repo) RefsOfBeside(globs ...string) (map[string]OID, error) {
 	if r.beside == nil {
 		return nil, nil
 	}

@@ -79,7 +79,7 @@ func storedObjects(p *repos.Place, r *git.Repo) {
 	head := p.Rev("r", "HEAD")
 	p.Git("r", "repack", "-adq")
 	harness.Equal(t, "packed", "1\n", string(repos.Must(r.Blob(p.Rev("r", "HEAD:file")))(t)))
-	harness.Equal(t, "missing", map[git.OID]bool{none(r): true}, r.Missing([]git.OID{head, none(r)}))
+	harness.Equal(t, "missing", map[git.OID]bool{none(r): true}, r.MissingObjects([]git.OID{head, none(r)}))
 	_, err := r.Blob(none(r))
 	refuses(t, "a blob that is not", git.ErrNotFound, err)
 	_, err = r.Blob(git.OID(strings.Repeat("1", 104-2*r.ObjectFormat().OIDSize)))

@@ -20,7 +20,7 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	if err != nil {
 		return nil, err
 	}
-	reached, err := r.listedOf(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
+	reached, err := r.listedAmong(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
 		"--all", "--reflog", "--indexed-objects", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
@@ -28,13 +28,13 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	return reached, nil
 }
 
-// listedOf are those of some objects that a git lists, in the order of the list. It holds no list in memory: there may be millions.
-func (r *Repo) listedOf(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
+// listedAmong are those of some objects that a git lists, in the order of the list. It holds no list in memory: there may be millions.
+func (r *Repo) listedAmong(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
 	wanted := map[OID]bool{}
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	cmd := isolate(r.Command(ctx, args...))
+	cmd := withoutFetching(r.Command(ctx, args...))
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &said
 	list, err := cmd.StdoutPipe()
@@ -84,14 +84,14 @@ func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
 			others = append(others, id)
 		}
 	}
-	changes, err := r.runAbout(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
+	changes, err := r.runWithObjects(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
 	if err != nil {
 		return nil, fmt.Errorf("git: find the commits with %s: %w", ids[0], err)
 	}
 	for _, id := range changes {
 		commits = append(commits, OID(id))
 	}
-	refs, err := r.runAbout(ctx, "--contains=", commits, "for-each-ref", "--format=%(refname)")
+	refs, err := r.runWithObjects(ctx, "--contains=", commits, "for-each-ref", "--format=%(refname)")
 	if err != nil {
 		return nil, fmt.Errorf("git: find the refs to %s: %w", ids[0], err)
 	}
@@ -104,9 +104,9 @@ func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
 // maxOptions is how many objects are named in one command line.
 const maxOptions = 1000
 
-// runAbout runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
+// runWithObjects runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
 // none there is nothing to tell.
-func (r *Repo) runAbout(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
+func (r *Repo) runWithObjects(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -141,7 +141,7 @@ func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	if err := r.rewriteCommitGraph(ctx); err != nil {
 		return nil, err
 	}
-	left, err = r.listedOf(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
+	left, err = r.listedAmong(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
 	if err != nil {
 		return nil, fmt.Errorf("git: list all objects: %w", err)
 	}

@@ -89,7 +89,7 @@ func TestMissing(t *testing.T) {
 	p.Start("r")
 	p.Write("r/.git/objects/aa/"+strings.Repeat("a", 38), "no object")
 	unreadable, never := git.OID(strings.Repeat("a", 40)), git.OID(strings.Repeat("b", 40))
-	harness.Equal(t, "missing", map[git.OID]bool{never: true}, p.Open("r").Missing([]git.OID{unreadable, never, p.Rev("r", "HEAD")}))
+	harness.Equal(t, "missing", map[git.OID]bool{never: true}, p.Open("r").MissingObjects([]git.OID{unreadable, never, p.Rev("r", "HEAD")}))
 }
 
 func TestCheckedOut(t *testing.T) {

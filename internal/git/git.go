@@ -65,7 +65,7 @@ type Repo struct {
 	dir      string
 	env      []string
 	sign     func(ctx context.Context, payload []byte) ([]byte, error) // see SignWith
-	beside   *Repo                                                     // see ReadBeside; nil: none
+	beside   *Repo                                                     // see AlsoReadFrom; nil: none
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
@@ -140,14 +140,14 @@ func (r *Repo) inspect() (err error) {
 func openRepository(dir string, env []string) (*git2.Repository, error) {
 	path, flags := dir, git2.RepositoryOpenCrossFs
 	if d := envValue(env, "GIT_DIR"); d != "" {
-		path, flags = absoluteIn(dir, d), git2.RepositoryOpenNoSearch
+		path, flags = absoluteFrom(dir, d), git2.RepositoryOpenNoSearch
 	}
 	r, err := git2.OpenRepositoryExtended(path, flags, "")
 	if err != nil {
 		return nil, err
 	}
 	if tree := envValue(env, "GIT_WORK_TREE"); tree != "" {
-		if err := r.SetWorkdir(absoluteIn(dir, tree), false); err != nil {
+		if err := r.SetWorkdir(absoluteFrom(dir, tree), false); err != nil {
 			r.Free()
 			return nil, fmt.Errorf("GIT_WORK_TREE %q: %w", tree, err)
 		}
@@ -155,8 +155,8 @@ func openRepository(dir string, env []string) (*git2.Repository, error) {
 	return r, nil
 }
 
-// absoluteIn is a path as it is seen from dir.
-func absoluteIn(dir, path string) string {
+// absoluteFrom is a path as it is seen from dir.
+func absoluteFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -237,7 +237,7 @@ func (r *Repo) HeadIn(gitDir string) (Head, error) {
 	}
 	ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
 	if ref == "refs/heads/.invalid" {
-		ref, symbolic, err = r.headInTable(r.HeadName(gitDir))
+		ref, symbolic, err = r.headFromReftable(r.HeadName(gitDir))
 	}
 	if err != nil || !symbolic {
 		return Head{OID: OID(ref), Branch: "HEAD"}, err
@@ -250,8 +250,8 @@ func (r *Repo) HeadIn(gitDir string) (Head, error) {
 	return h, err
 }
 
-// headInTable is the ref that HEAD names in a reftable, or the commit where it is detached.
-func (r *Repo) headInTable(name string) (ref string, symbolic bool, err error) {
+// headFromReftable is the ref that HEAD names in a reftable, or the commit where it is detached.
+func (r *Repo) headFromReftable(name string) (ref string, symbolic bool, err error) {
 	ref, err = r.Run(r.ctx, "symbolic-ref", "--quiet", name)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {

@@ -392,7 +392,7 @@ func TestInside(t *testing.T) {
 		{"r", ".git/config", "", false},
 		{"r", "..odd", "..odd", true},
 	} {
-		got, ok := p.Open(tt.dir).Inside(tt.name)
+		got, ok := p.Open(tt.dir).PathInside(tt.name)
 		if got != tt.want || ok != tt.ok {
 			t.Errorf("%s in %s: %q, %v, want %q", tt.name, tt.dir, got, ok, tt.want)
 		}

@@ -125,8 +125,8 @@ func (r *Repo) BlobSize(id OID) (uint64, error) {
 	return size, nil
 }
 
-// Missing tells which of some objects are not in this clone. One that can't be read is here.
-func (r *Repo) Missing(ids []OID) map[OID]bool {
+// MissingObjects tells which of some objects are not in this clone. One that can't be read is here.
+func (r *Repo) MissingObjects(ids []OID) map[OID]bool {
 	out := map[OID]bool{}
 	for _, id := range ids {
 		if _, _, err := r.store.header(id); errors.Is(err, ErrNotFound) {
@@ -136,8 +136,8 @@ func (r *Repo) Missing(ids []OID) map[OID]bool {
 	return out
 }
 
-// InMainHead reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
-func (r *Repo) InMainHead(name string) (bool, error) {
+// MainHeadHas reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
+func (r *Repo) MainHeadHas(name string) (bool, error) {
 	head, err := r.HeadIn(r.layout.CommonDir)
 	if err != nil || head.OID == "" {
 		return false, err

@@ -25,9 +25,9 @@ func linkedRoot(gitdirFile string) (string, bool) {
 	return filepath.Dir(dotGit), true
 }
 
-// Inside is a path, as it was typed in the folder in which the repository was opened, from the
+// PathInside is a path, as it was typed in the folder in which the repository was opened, from the
 // repository's root; false where it leads out of it.
-func (r *Repo) Inside(name string) (string, bool) {
+func (r *Repo) PathInside(name string) (string, bool) {
 	root := r.layout.WorkTree
 	if root == "" {
 		return path.Clean(filepath.ToSlash(name)), filepath.IsLocal(name)
@@ -39,7 +39,7 @@ func (r *Repo) Inside(name string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	full := absoluteIn(dir, name)
+	full := absoluteFrom(dir, name)
 	if real, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
 		full = filepath.Join(real, filepath.Base(full))
 	}

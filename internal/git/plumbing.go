@@ -21,9 +21,9 @@ type plumbing struct {
 	talk        *Talk // nil: not started, or ended
 }
 
-// isolate is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
+// withoutFetching is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
 // knows no other way to leave a fetch than to forbid every protocol.)
-func isolate(cmd *exec.Cmd) *exec.Cmd {
+func withoutFetching(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Env = append(cmd.Env, "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return cmd
 }
@@ -33,7 +33,7 @@ func (p *plumbing) start() (err error) {
 	if p.headersOnly {
 		mode = "--batch-check"
 	}
-	p.talk, err = p.repo.Talk(isolate(p.repo.Command(p.repo.ctx, "cat-file", mode)))
+	p.talk, err = p.repo.Talk(withoutFetching(p.repo.Command(p.repo.ctx, "cat-file", mode)))
 	return err
 }
 
@@ -71,12 +71,12 @@ func (p *plumbing) ask(command, name string) (objectInfo, error) {
 		line, err = p.talk.Out.ReadString('\n')
 	}
 	if err != nil {
-		return objectInfo{}, p.ended(err)
+		return objectInfo{}, p.closeAfterError(err)
 	}
 	return p.parse(strings.TrimSuffix(line, "\n"))
 }
 
-func (p *plumbing) ended(err error) error {
+func (p *plumbing) closeAfterError(err error) error {
 	err = errors.Join(p.repo.ctx.Err(), p.talk.End(), err)
 	p.talk = nil
 	if p.repo.ctx.Err() == nil && p.repo.Incomplete() {
@@ -117,7 +117,7 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 	}
 	content := make([]byte, a.size+1) // and the end of a line
 	if _, err := io.ReadFull(p.talk.Out, content); err != nil {
-		return "", nil, p.ended(err)
+		return "", nil, p.closeAfterError(err)
 	}
 	return a.kind, content[:a.size], nil
 }
@@ -139,7 +139,7 @@ func (p *plumbing) ref(name string) (OID, error) {
 
 // run is git with an error in its own words.
 func (p *plumbing) run(ctx context.Context, args ...string) (string, error) {
-	return runGit(ctx, isolate(p.repo.Command(ctx, args...)), failureLine)
+	return runGit(ctx, withoutFetching(p.repo.Command(ctx, args...)), failureLine)
 }
 
 func (p *plumbing) refs(globs []string) (map[string]OID, error) {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-func isQuoted(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c > '~' }
+func needsQuoting(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c > '~' }
 
 // Quote is a path as git prints and reads it in a line: in quotes, as C has them, where it has other characters than ASCII's.
 func Quote(path string) string {
-	if strings.IndexFunc(path, isQuoted) < 0 {
+	if strings.IndexFunc(path, needsQuoting) < 0 {
 		return path
 	}
 	var b strings.Builder
@@ -19,7 +19,7 @@ func Quote(path string) string {
 		switch letter := strings.IndexByte("\a\b\t\n\v\f\r\"\\", c); {
 		case letter >= 0:
 			b.WriteString(`\` + `abtnvfr"\`[letter:letter+1])
-		case isQuoted(rune(c)):
+		case needsQuoting(rune(c)):
 			b.WriteString(`\` + strconv.FormatUint(uint64(c)+0o1000, 8)[1:])
 		default:
 			b.WriteByte(c)

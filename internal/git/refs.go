@@ -78,7 +78,7 @@ func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog strin
 // runChange runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
 // file.
 func (r *Repo) runChange(ctx context.Context, args ...string) error {
-	cmd := isolate(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
+	cmd := withoutFetching(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
 	detach(cmd)
 	_, err := runGit(ctx, cmd, failureLine)
 	var exit *exec.ExitError

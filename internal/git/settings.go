@@ -21,7 +21,7 @@ import (
 // same. It would not where the environment or the command line sets something, where an include depends on something, where a
 // worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
 func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
-	if !systemGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || envValue(r.env, "HOME") != os.Getenv("HOME") ||
+	if !isDistributionGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || envValue(r.env, "HOME") != os.Getenv("HOME") ||
 		envValue(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
 		return nil, false
 	}
@@ -98,8 +98,8 @@ func OwnSettings(ctx context.Context, dir string, env []string, expr string) (ma
 	return conf, nil
 }
 
-// Elsewhere is an environment without what binds git to one repository.
-func Elsewhere(env []string) []string {
+// WithoutRepositoryVariables is an environment without what binds git to one repository.
+func WithoutRepositoryVariables(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(bound, name)
@@ -138,8 +138,8 @@ func setsCommitter(variable string) bool {
 
 func setsConfig(variable string) bool { return strings.HasPrefix(variable, "GIT_CONFIG") }
 
-// systemGit reports whether git is the one that a Linux distribution installs.
-func systemGit(env []string) bool {
+// isDistributionGit reports whether git is the one that a Linux distribution installs.
+func isDistributionGit(env []string) bool {
 	if runtime.GOOS != "linux" {
 		return false
 	}

@@ -37,8 +37,8 @@ func (r *Repo) Trees(bytes int) *Trees {
 // unboundedTrees is a reader of trees of the user's own, however large.
 func (r *Repo) unboundedTrees() *Trees { return &Trees{repo: r, current: map[OID]string{}} }
 
-// Allow lets the reader look at more bytes.
-func (t *Trees) Allow(bytes int) { t.left += bytes }
+// AllowMore lets the reader look at more bytes.
+func (t *Trees) AllowMore(bytes int) { t.left += bytes }
 
 // Entry is a file in a tree.
 type Entry struct {
@@ -74,7 +74,7 @@ const anyDepth = -1
 
 func (t *Trees) added(older, newer OID, prefix string, depth, limit int) (out []Entry, err error) {
 	above := strings.Count(prefix, "/")
-	err = t.differ(older, newer, prefix, func(path string, before, after TreeEntry) (into bool, err error) {
+	err = t.eachDifference(older, newer, prefix, func(path string, before, after TreeEntry) (into bool, err error) {
 		below := depth - strings.Count(path, "/") + above // how many folders deeper files are looked for
 		switch {
 		case after.Name == "":
@@ -95,9 +95,9 @@ func (t *Trees) added(older, newer OID, prefix string, depth, limit int) (out []
 	return out, nil
 }
 
-// differ hands on what is not the same in two trees, with the zero entry where one has nothing. The answer is whether to look into a folder:
+// eachDifference hands on what is not the same in two trees, with the zero entry where one has nothing. The answer is whether to look into a folder:
 // trees list in one order, so under one name both have a folder, or none has.
-func (t *Trees) differ(older, newer OID, prefix string, each func(path string, before, after TreeEntry) (into bool, err error)) error {
+func (t *Trees) eachDifference(older, newer OID, prefix string, each func(path string, before, after TreeEntry) (into bool, err error)) error {
 	if older == newer {
 		return nil
 	}
@@ -110,14 +110,14 @@ func (t *Trees) differ(older, newer OID, prefix string, each func(path string, b
 		if err != nil || !into {
 			return err
 		}
-		return t.differ(before.ID(), after.ID(), path+"/", each)
+		return t.eachDifference(before.ID(), after.ID(), path+"/", each)
 	})
 }
 
-// Last is the name that comes last of those that lie exactly depth folders below a folder
+// LastPassing is the name that comes last of those that lie exactly depth folders below a folder
 // of a tree and that pass, "" when there is none. Only names that pass are looked into, with
 // their path below the folder.
-func (t *Trees) Last(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
+func (t *Trees) LastPassing(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
 	t.current, t.previous = map[OID]string{}, t.current
 	top, err := t.folder(tree, folder)
 	if err != nil {
@@ -206,8 +206,8 @@ func (t *Trees) entries(id OID) treeEntries {
 	return treeEntries{tree: id, size: t.repo.format.OIDSize, rest: raw}
 }
 
-// Named are the entries of a tree by their names, for who asks for several. The map is the reader's.
-func (t *Trees) Named(id OID) (map[string]TreeEntry, error) {
+// EntriesByName are the entries of a tree by their names, for who asks for several. The map is the reader's.
+func (t *Trees) EntriesByName(id OID) (map[string]TreeEntry, error) {
 	out, ok := t.named[id]
 	if ok {
 		return out, nil

@@ -51,10 +51,10 @@ func TestAdded(t *testing.T) {
 		})
 	}
 	all := func(string) bool { return true }
-	harness.Equal(t, "the last", "c/x", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1, all))(t))
-	harness.Equal(t, "the last that passes", "a/deep/x", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 2, all))(t))
-	harness.Equal(t, "the last of none", "", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "none", 1, all))(t))
-	harness.Equal(t, "the last behind empty ones", "a/y", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1,
+	harness.Equal(t, "the last", "c/x", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1, all))(t))
+	harness.Equal(t, "the last that passes", "a/deep/x", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 2, all))(t))
+	harness.Equal(t, "the last of none", "", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "none", 1, all))(t))
+	harness.Equal(t, "the last behind empty ones", "a/y", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1,
 		func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
 }
 
@@ -127,7 +127,7 @@ func TestLongHostileTrees(t *testing.T) {
 			if diff := cmp.Diff(tt.is, got); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if _, err := trees(t, r, plenty).Last(tt.tree, "seg", 3, func(string) bool { return true }); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
+			if _, err := trees(t, r, plenty).LastPassing(tt.tree, "seg", 3, func(string) bool { return true }); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("the last: %v", err)
 			}
 		})
@@ -149,7 +149,7 @@ func TestAddedReadsWhatDiffers(t *testing.T) {
 	const entry = 40 // bytes, at most
 	tr := trees(t, r, 0)
 	for n := range 5 {
-		tr.Allow(2 * entry * (1 + 21 + n + 1))
+		tr.AllowMore(2 * entry * (1 + 21 + n + 1))
 		got := repos.Must(tr.Added(root(n), root(n+1), "seg", 1, 10))(t)
 		if len(got) != 1 || !strings.HasPrefix(got[0].Path, "seg/new/") {
 			t.Errorf("added %v", got)

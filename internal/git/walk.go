@@ -42,7 +42,7 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	return func(yield func(Commit, error) bool) {
 		w, err := r.walk(r.Commit, tips, hide)
 		if err == nil {
-			err = w.exhaust(ctx)
+			err = w.popUntilAllHidden(ctx)
 		}
 		if err != nil {
 			yield(Commit{}, fmt.Errorf("git: walk: %w", err))
@@ -74,7 +74,7 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 	w, err := r.walk(r.Commit, []OID{old}, []OID{new})
 	if err == nil {
 		w.target = old
-		err = w.exhaust(r.ctx)
+		err = w.popUntilAllHidden(r.ctx)
 	}
 	if err != nil {
 		return false, fmt.Errorf("git: is %s behind %s: %w", old, new, err)
@@ -199,8 +199,8 @@ func (w *walk) pop() *walkedCommit {
 // (git's revision.c: SLOP).
 const extraHidden = 5
 
-// exhaust takes commits from the queue until none can be visible any more.
-func (w *walk) exhaust(ctx context.Context) error {
+// popUntilAllHidden takes commits from the queue until none can be visible any more.
+func (w *walk) popUntilAllHidden(ctx context.Context) error {
 	var oldest *walkedCommit
 	for left := extraHidden; len(w.queue) > 0 && (w.visible > 0 || left > 0); left-- {
 		if w.target != "" && w.seen[w.target].hidden {

@@ -78,8 +78,8 @@ type Draft struct {
 	StandIns map[OID]OID // commits that are taken where the draft is the same but for a signature, by what Unsigned calls them
 }
 
-// Signs reports whether SignWith named a way.
-func (r *Repo) Signs() bool { return r.sign != nil }
+// IsSigning reports whether SignWith named a way.
+func (r *Repo) IsSigning() bool { return r.sign != nil }
 
 // SignWith has drafts signed that ask for it. A commit that can't be signed is written without.
 func (r *Repo) SignWith(sign func(ctx context.Context, payload []byte) ([]byte, error)) {

@@ -41,13 +41,13 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	if _, _ = g.First().Settings(); q.Query != "" { // they are read from a repository, by one goroutine
 		g.First().PrepareVector(q.Query)
 	}
-	q.Embed = ask.Once(g.First().Question)
+	q.Embed = ask.EmbedOnce(g.First().QuestionVector)
 	exchange := ask.NewExchange(len(g.members))
 	q.Pool = func(p ask.Pool) (all ask.Pool) {
-		g.waiting(func() { all = exchange.Give(p) })
+		g.whileWaiting(func() { all = exchange.Give(p) })
 		return all
 	}
-	found, err := answers(ctx, g, func(m member) (ask.Found, error) {
+	found, err := askMembers(ctx, g, func(m member) (ask.Found, error) {
 		defer exchange.Leave()
 		return g.recall(ctx, m, q)
 	})
@@ -58,15 +58,15 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	for _, f := range found {
 		names = append(names, f.Names)
 	}
-	out := Found{Found: mergeAnswers(found, q), Short: shortens(names)}
+	out := Found{Found: mergeAnswers(found, q), Short: idShortener(names)}
 	out.Repos = g.Paths()
 	return out, nil
 }
 
-// answers asks each member. Who fails is left out; the error is that of all.
-func answers[T any](ctx context.Context, g *Group, question func(member) (T, error)) ([]T, error) {
+// askMembers asks each member. Who fails is left out; the error is that of all.
+func askMembers[T any](ctx context.Context, g *Group, question func(member) (T, error)) ([]T, error) {
 	got, failed := make([]T, len(g.members)), make([]error, len(g.members))
-	g.each(len(g.members), func(i int) {
+	g.runParallel(len(g.members), func(i int) {
 		defer func() {
 			if panicked := recover(); panicked != nil { // nobody else could catch it
 				failed[i] = fmt.Errorf("internal error: %v", panicked)
@@ -84,7 +84,7 @@ func answers[T any](ctx context.Context, g *Group, question func(member) (T, err
 	var out []T
 	for i, m := range g.members {
 		if failed[i] != nil {
-			g.Left = append(g.Left, leftOut(m.path, failed[i]))
+			g.Left = append(g.Left, leftOutNotice(m.path, failed[i]))
 			m.Close()
 			continue
 		}
@@ -107,7 +107,7 @@ func (g *Group) openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 
 // Each does something with each member, some side by side. Members with which it can't be done are left out.
 func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) error {
-	_, err := answers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.ExplainClean(do(m.Workspace)) })
+	_, err := askMembers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.AsNotInitialised(do(m.Workspace)) })
 	return err
 }
 
@@ -115,7 +115,7 @@ func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) e
 func (g *Group) recall(ctx context.Context, m member, q ask.Question) (found ask.Found, err error) {
 	at, err := g.openIndex(ctx, m)
 	if err != nil {
-		return found, m.ExplainClean(err)
+		return found, m.AsNotInitialised(err)
 	}
 	if found, err = at.Recall(ctx, q); err == nil {
 		for i := range found.Results {
@@ -134,7 +134,7 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 		return out, errPast
 	}
 	out.subjects, out.short = map[string]string{}, map[string]string{}
-	logs, err := answers(ctx, g, func(m member) (Log, error) { return g.log(ctx, m, req) })
+	logs, err := askMembers(ctx, g, func(m member) (Log, error) { return g.log(ctx, m, req) })
 	for _, one := range logs {
 		out.Checkpoints = append(out.Checkpoints, one.Checkpoints...)
 		maps.Copy(out.subjects, one.subjects)
@@ -142,7 +142,7 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 		out.Sessions += one.Sessions
 	}
 	slices.SortStableFunc(out.Checkpoints, func(a, b result.Checkpoint) int {
-		return cmp.Compare(moment(cmp.Or(b.LastTurnAt, b.TS)), moment(cmp.Or(a.LastTurnAt, a.TS)))
+		return cmp.Compare(normalTime(cmp.Or(b.LastTurnAt, b.TS)), normalTime(cmp.Or(a.LastTurnAt, a.TS)))
 	})
 	out.Checkpoints = out.Checkpoints[:min(len(out.Checkpoints), req.Limit)]
 	return out, err
@@ -163,7 +163,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 	if !ofOne {
 		req.Limit = 0
 	}
-	all, err := answers(ctx, g, func(m member) (Stats, error) { return g.stats(ctx, m, req, ofOne) })
+	all, err := askMembers(ctx, g, func(m member) (Stats, error) { return g.stats(ctx, m, req, ofOne) })
 	if err != nil {
 		return Stats{}, err
 	}
@@ -181,7 +181,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 		}
 		names = append(names, one.names)
 	}
-	out.Repos, out.Short = g.Paths(), shortens(names)
+	out.Repos, out.Short = g.Paths(), idShortener(names)
 	ask.LimitStats(&out.Stats, limit)
 	return out, nil
 }
@@ -190,7 +190,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
 	at, err := g.openIndex(ctx, m)
 	if err != nil {
-		return out, m.ExplainClean(err)
+		return out, m.AsNotInitialised(err)
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
 	if out.Stats, out.Notice, err = at.Stats(ctx, req); err != nil {
@@ -210,8 +210,8 @@ func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, ofOne
 	return out, err
 }
 
-// shortens is what shortens an ID, as in the repository that has it.
-func shortens(all []session.Names) func(id string) string {
+// idShortener is what shortens an ID, as in the repository that has it.
+func idShortener(all []session.Names) func(id string) string {
 	return func(id string) string {
 		for _, names := range all {
 			if short := names.Short(id); short != id {
@@ -240,7 +240,7 @@ func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
 func (g *Group) log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
 	at, err := g.openIndex(ctx, m)
 	if err != nil {
-		return out, m.ExplainClean(err)
+		return out, m.AsNotInitialised(err)
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
 	if out.Checkpoints, err = at.Log(ctx, req); err != nil {

@@ -72,8 +72,8 @@ func Names(ctx context.Context, p workspace.Process) ([]string, error) {
 	return groups.Names(), err
 }
 
-// Holding are the groups that hold the repository in which p runs, sorted; none outside of one.
-func Holding(ctx context.Context, p workspace.Process) ([]string, error) {
+// HoldingCurrent are the groups that hold the repository in which p runs, sorted; none outside of one.
+func HoldingCurrent(ctx context.Context, p workspace.Process) ([]string, error) {
 	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
 	if err != nil || len(groups) == 0 {
 		return nil, err
@@ -93,7 +93,7 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 		defer printing.Unlock()
 		p.Warn(err)
 	}}
-	named, paths, err := g.choose(ctx, p, which)
+	named, paths, err := g.chooseFolders(ctx, p, which)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 	return g, nil
 }
 
-// choose finds the folders of the repositories that are asked. Of those that a user named one by one it is told if they can't be.
-func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
+// chooseFolders finds the folders of the repositories that are asked. Of those that a user named one by one it is told if they can't be.
+func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
 	if which.Mirrors != "" {
 		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(which.Mirrors), "*.git"))
 		return nil, paths, err
@@ -141,7 +141,7 @@ func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (n
 			if !strings.ContainsAny(glob, `*?[\`) {
 				named = append(named, filepath.Clean(glob))
 			}
-			paths = append(paths, machine.Matching([]string{glob})...)
+			paths = append(paths, machine.ExpandGlobs([]string{glob})...)
 		}
 	}
 	paths = append(paths, named...)
@@ -152,7 +152,7 @@ func (g *Group) choose(ctx context.Context, p workspace.Process, which Which) (n
 // open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
 func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspace.Workspace) bool, named, paths []string) {
 	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
-	g.each(len(paths), func(i int) {
+	g.runParallel(len(paths), func(i int) {
 		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && may != nil && !may(opened[i]) {
 			opened[i].Close()
 			failed[i] = ErrNone
@@ -166,7 +166,7 @@ func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspa
 				continue // its name may say something already
 			}
 			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {
-				g.Left = append(g.Left, leftOut(paths[i], failed[i]))
+				g.Left = append(g.Left, leftOutNotice(paths[i], failed[i]))
 			}
 		case seen[w.Repo.Layout().CommonDir]:
 			w.Close()
@@ -179,7 +179,7 @@ func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspa
 
 // openMember opens the repository whose root a folder is.
 func openMember(ctx context.Context, p workspace.Process, warn func(error), path string) (*workspace.Workspace, error) {
-	p.Dir, p.Env = path, git.Elsewhere(p.Env)
+	p.Dir, p.Env = path, git.WithoutRepositoryVariables(p.Env)
 	p.Warn = func(err error) { warn(fmt.Errorf("%s: %w", filepath.Base(path), err)) }
 	if info, err := os.Stat(path); err != nil {
 		return nil, errors.Unwrap(err) // the path is told with it
@@ -195,15 +195,15 @@ func openMember(ctx context.Context, p workspace.Process, warn func(error), path
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Ready(); err != nil {
+	if err := w.CheckReady(); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// leftOut says which repository is not asked.
-func leftOut(path string, err error) error { return fmt.Errorf("%s is left out: %w", path, err) }
+// leftOutNotice says which repository is not asked.
+func leftOutNotice(path string, err error) error { return fmt.Errorf("%s is left out: %w", path, err) }
 
 // Close gives back what Open opened.
 func (g *Group) Close() {
@@ -236,8 +236,8 @@ func (g *Group) Paths() (paths []string) {
 // atOnce is how many repositories are worked on at once. Who waits for the others does not count.
 const atOnce = 4
 
-// each does something so many times, side by side.
-func (g *Group) each(n int, do func(i int)) {
+// runParallel does something so many times, side by side.
+func (g *Group) runParallel(n int, do func(i int)) {
 	var beside sync.WaitGroup
 	for i := range n {
 		beside.Go(func() {
@@ -249,8 +249,8 @@ func (g *Group) each(n int, do func(i int)) {
 	beside.Wait()
 }
 
-// waiting does something while another member may work.
-func (g *Group) waiting(do func()) {
+// whileWaiting does something while another member may work.
+func (g *Group) whileWaiting(do func()) {
 	<-g.turns
 	do()
 	g.turns <- struct{}{}

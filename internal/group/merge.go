@@ -19,7 +19,7 @@ type hit struct {
 
 // mergeAnswers makes one answer of several, as one repository would give it.
 func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
-	answering := answering(found, q)
+	answering := answersThatCount(found, q)
 	out := answering[0]
 	out.Recall.Results, out.Recall.More, out.Recall.Total, out.Texts = nil, nil, 0, nil
 	var hits []hit
@@ -38,11 +38,11 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 			out.Notice = cmp.Or(out.Notice, f.Notice)
 		}
 	}
-	out.Unknown, out.Failed = inAll(found, func(f ask.Found) []string { return f.Unknown }, func(s string) string { return s }), failures(found)
+	out.Unknown, out.Failed = unionOf(found, func(f ask.Found) []string { return f.Unknown }, func(s string) string { return s }), commonFailures(found)
 	byTime := q.Query == "" || out.Order == result.Latest
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		if byTime {
-			return cmp.Compare(when(b.Hit), when(a.Hit))
+			return cmp.Compare(timeToCompare(b.Hit), timeToCompare(a.Hit))
 		}
 		return cmp.Compare(b.Score, a.Score)
 	})
@@ -58,14 +58,14 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 		out.Texts = nil
 	}
 	if q.Brief && q.Limit == 0 {
-		out.More = mentioned(hits[n:], out.More, byTime, n > 0 && hits[0].Weak)
+		out.More = mergeMentions(hits[n:], out.More, byTime, n > 0 && hits[0].Weak)
 	}
 	return out
 }
 
-// answering are the answers that count: a strong one leaves out what is weak, one of the time that was asked for those without it, and one that
+// answersThatCount are the answers that count: a strong one leaves out what is weak, one of the time that was asked for those without it, and one that
 // touched the files that were asked for those that did not.
-func answering(found []ask.Found, q ask.Question) []ask.Found {
+func answersThatCount(found []ask.Found, q ask.Question) []ask.Found {
 	for _, better := range []func(ask.Found) bool{
 		func(f ask.Found) bool { return len(f.Results) > 0 && (f.When == nil || !f.When.Dropped) },
 		func(f ask.Found) bool { return len(f.Results) > 0 && (len(q.Files) == 0 || len(f.Filters.Files) > 0) },
@@ -79,10 +79,10 @@ func answering(found []ask.Found, q ask.Question) []ask.Found {
 	return found
 }
 
-// when is when a result took place, to be compared.
-func when(h result.Hit) string { return moment(cmp.Or(h.LastTurnAt, h.CapturedAt)) }
+// timeToCompare is when a result took place, to be compared.
+func timeToCompare(h result.Hit) string { return normalTime(cmp.Or(h.LastTurnAt, h.CapturedAt)) }
 
-func moment(stamp string) string {
+func normalTime(stamp string) string {
 	at, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
 		return ""
@@ -121,8 +121,8 @@ func countShown(hits []hit, q ask.Question) int {
 	return n
 }
 
-// mentioned are the titles of what is not shown: of weak answers only the nearest.
-func mentioned(hits []hit, more []result.Mention, byTime, weak bool) (out []result.Mention) {
+// mergeMentions are the titles of what is not shown: of weak answers only the nearest.
+func mergeMentions(hits []hit, more []result.Mention, byTime, weak bool) (out []result.Mention) {
 	for _, h := range hits {
 		out = append(out, result.Mention{ID: h.ID, Repo: h.Repo, Score: h.Score, Title: h.Title})
 	}
@@ -136,8 +136,8 @@ func mentioned(hits []hit, more []result.Mention, byTime, weak bool) (out []resu
 	return out
 }
 
-// failures are why names mean nothing: in one repository what is not known there may be another's.
-func failures(found []ask.Found) (out []error) {
+// commonFailures are why names mean nothing: in one repository what is not known there may be another's.
+func commonFailures(found []ask.Found) (out []error) {
 	for _, f := range found {
 		for _, err := range f.Failed {
 			if !errors.Is(err, session.ErrNoID) {
@@ -145,12 +145,12 @@ func failures(found []ask.Found) (out []error) {
 			}
 		}
 	}
-	nowhere := inAll(found, func(f ask.Found) []error { return f.Failed }, error.Error)
+	nowhere := unionOf(found, func(f ask.Found) []error { return f.Failed }, error.Error)
 	return append(out, slices.DeleteFunc(nowhere, func(err error) bool { return !errors.Is(err, session.ErrNoID) })...)
 }
 
-// inAll is what each answer has.
-func inAll[T any](found []ask.Found, of func(ask.Found) []T, name func(T) string) (out []T) {
+// unionOf is what each answer has.
+func unionOf[T any](found []ask.Found, of func(ask.Found) []T, name func(T) string) (out []T) {
 	for _, v := range of(found[0]) {
 		if !slices.ContainsFunc(found, func(f ask.Found) bool {
 			return !slices.ContainsFunc(of(f), func(other T) bool { return name(other) == name(v) })

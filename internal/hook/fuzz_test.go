@@ -21,7 +21,7 @@ func FuzzInput(f *testing.F) {
 		if reads := name == postRewrite || name == prePush; err != nil || reads && text != input || !reads && text != "" {
 			t.Fatalf("%q, %v", text, err)
 		}
-		for _, r := range c.rewrites(input) {
+		for _, r := range c.parseRewrites(input) {
 			if !oid.MatchString(r.Old) || !oid.MatchString(r.New) || name != postRewrite {
 				t.Fatalf("%q has %+v", input, r)
 			}

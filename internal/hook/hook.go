@@ -79,7 +79,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) {
 			return err
 		}
-		if !c.Late && c.leave(p, input) == nil {
+		if !c.Late && c.startLater(p, input) == nil {
 			return nil
 		}
 		return errTooMuch
@@ -89,17 +89,17 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		return leave("", err)
 	}
 	defer w.Close()
-	if err := w.Ready(); err != nil {
+	if err := w.CheckReady(); err != nil {
 		return err
 	}
 	if c.Name == postCheckout {
-		return w.FinishTemplate(within)
+		return w.FinishTemplateSetup(within)
 	}
 	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {
 		return leave("", err)
 	}
-	via, ok, err := c.reason(w, author)
+	via, ok, err := c.captureReason(w, author)
 	if err != nil || !ok {
 		return err
 	}
@@ -109,14 +109,14 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 			return err
 		}
 		w.Warn(author.Config.CheckPaused())
-		return c.send(whole, w, author, input)
+		return c.sendLedger(whole, w, author, input)
 	}
 	if input == "" && c.Name == postRewrite {
-		input = history.Rewritten(w.Repo, slices.Contains(c.Args, "amend"))
+		input = history.PostRewriteInput(w.Repo, slices.Contains(c.Args, "amend"))
 	}
 	err = leave(input, errors.Join(err, c.capture(within, w, author, via, input)))
 	if c.Name == prePush && !c.Late {
-		err = errors.Join(err, c.send(whole, w, author, input))
+		err = errors.Join(err, c.sendLedger(whole, w, author, input))
 		_ = capture.Follow(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
 	}
 	return err
@@ -139,9 +139,9 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	if !c.Late {
 		capturer.Budget, capturer.MaxBehind = most, ahead
 	}
-	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.rewrites(input)) }
+	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.parseRewrites(input)) }
 	if via == "" {
-		run = func() (capture.Outcome, error) { return capturer.Arrive(ctx) }
+		run = func() (capture.Outcome, error) { return capturer.RecordArrived(ctx) }
 	}
 	out, err := run()
 	for _, warning := range out.Warnings {
@@ -149,13 +149,13 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	}
 	c.Skipped(out)
 	if out.Tip != "" {
-		err = errors.Join(err, w.WorkLater(author.Config, author.Signer != nil))
+		err = errors.Join(err, w.StartBackgroundWork(author.Config, author.Signer != nil))
 	}
 	return err
 }
 
-// leave starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
-func (c Call) leave(p workspace.Process, input string) error {
+// startLater starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
+func (c Call) startLater(p workspace.Process, input string) error {
 	given, err := os.CreateTemp("", "git-rekal-*")
 	if err != nil {
 		return err

@@ -11,25 +11,25 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// reason is why a hook captures, "" where it only looks at what arrived; false when it has nothing to do.
-func (c Call) reason(w *workspace.Workspace, author workspace.Author) (via string, ok bool, err error) {
+// captureReason is why a hook captures, "" where it only looks at what arrived; false when it has nothing to do.
+func (c Call) captureReason(w *workspace.Workspace, author workspace.Author) (via string, ok bool, err error) {
 	switch c.Name {
 	case "post-commit":
 		// The picks of a sequence are not acts of the user; its last one is, and post-rewrite
 		// sees the end of a rebase.
-		return session.ViaCommit, !history.Sequencing(w.Repo), nil
+		return session.ViaCommit, !history.IsSequencing(w.Repo), nil
 	case "post-merge":
-		own, err := w.OwnMerge(author)
+		own, err := w.IsOwnMerge(author)
 		if err == nil && !own {
-			return "", !history.Merging(w.Repo), nil // what was pulled may hold lines of sessions here
+			return "", !history.IsMerging(w.Repo), nil // what was pulled may hold lines of sessions here
 		}
-		return session.ViaMerge, own && !history.Sequencing(w.Repo), err
+		return session.ViaMerge, own && !history.IsSequencing(w.Repo), err
 	case "post-applypatch":
-		return session.ViaAm, !history.Sequencing(w.Repo), nil // `rebase --apply` calls it, too
+		return session.ViaAm, !history.IsSequencing(w.Repo), nil // `rebase --apply` calls it, too
 	case postRewrite:
 		// A rebase calls it at its end, when its own state is still there; its own amends (a
 		// fixup) are not acts of the user.
-		return session.ViaRewrite, slices.Contains(c.Args, "rebase") || !history.Sequencing(w.Repo), nil
+		return session.ViaRewrite, slices.Contains(c.Args, "rebase") || !history.IsSequencing(w.Repo), nil
 	case prePush:
 		return session.ViaPush, true, nil
 	}
@@ -39,7 +39,7 @@ func (c Call) reason(w *workspace.Workspace, author workspace.Author) (via strin
 // rewriteLine is a line that git gives to post-rewrite: old and new OID, and maybe more.
 var rewriteLine = lazy.Expr(`^([0-9a-f]{40}(?:[0-9a-f]{24})?) ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?: |$)`)
 
-func (c Call) rewrites(input string) []session.Rewrite {
+func (c Call) parseRewrites(input string) []session.Rewrite {
 	var out []session.Rewrite
 	for line := range strings.Lines(input) {
 		if m := rewriteLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil && c.Name == postRewrite {

@@ -12,10 +12,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// send brings the ledger to the remote that the user agreed to, beside a push of code to
+// sendLedger brings the ledger to the remote that the user agreed to, beside a push of code to
 // whichever remote. It stays out of the way of a push that names a ledger itself: git would
 // find the remote's branch moved ("cannot lock ref").
-func (c Call) send(ctx context.Context, w *workspace.Workspace, author workspace.Author, input string) error {
+func (c Call) sendLedger(ctx context.Context, w *workspace.Workspace, author workspace.Author, input string) error {
 	if author.Config.Remote == "" || !author.Config.Autopush || namesLedger(input) {
 		return nil
 	}
@@ -26,12 +26,12 @@ func (c Call) send(ctx context.Context, w *workspace.Workspace, author workspace
 	if !author.Config.Agreed(remote) {
 		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
 	}
-	if all, err := author.Ledger.Sent(remote); err != nil || all {
+	if all, err := author.Ledger.IsSent(remote); err != nil || all {
 		return err
 	}
 	sent, err := author.Ledger.Push(ctx, remote, false)
 	for _, d := range sent.Scrubbed {
-		w.Warn(errors.New(d.Rescue()))
+		w.Warn(errors.New(d.RescueCommand()))
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
@@ -40,7 +40,7 @@ func (c Call) send(ctx context.Context, w *workspace.Workspace, author workspace
 		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
 	}
 	if author.Config.Place == "" { // rekal.remote was set by hand: it meant this place
-		return w.Settle(ctx, author.Config.Places[remote])
+		return w.StorePlace(ctx, author.Config.Places[remote])
 	}
 	return nil
 }

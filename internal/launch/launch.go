@@ -79,7 +79,7 @@ func Resume(source, nativeID, hint string, more []string) (Command, error) {
 	if a.deaf {
 		hint = ""
 	}
-	return Command{Args: a.say(append(args, more...), hint)}, nil
+	return Command{Args: a.withPrompt(append(args, more...), hint)}, nil
 }
 
 // Begin is how an agent begins a session with a prompt.
@@ -88,7 +88,7 @@ func Begin(source, prompt string, more []string) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	return Command{Args: a.say(append([]string{a.program}, more...), prompt)}, nil
+	return Command{Args: a.withPrompt(append([]string{a.program}, more...), prompt)}, nil
 }
 
 func agentOf(source string) (agent, error) {
@@ -100,7 +100,7 @@ func agentOf(source string) (agent, error) {
 	return all[i], nil
 }
 
-func (a agent) say(args []string, prompt string) []string {
+func (a agent) withPrompt(args []string, prompt string) []string {
 	if prompt == "" {
 		return args
 	}
@@ -113,8 +113,8 @@ func (a agent) say(args []string, prompt string) []string {
 // plain are arguments that a shell takes as they are.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+"
 
-// Line is the command as a shell of POSIX takes it.
-func (c Command) Line() string {
+// ShellLine is the command as a shell of POSIX takes it.
+func (c Command) ShellLine() string {
 	var words []string
 	for _, a := range c.Args {
 		if a == "" || strings.Trim(a, plain) != "" {
@@ -124,7 +124,7 @@ func (c Command) Line() string {
 	}
 	line := strings.Join(words, " ")
 	if c.Dir != "" {
-		line = "cd " + Command{Args: []string{c.Dir}}.Line() + " && " + line
+		line = "cd " + Command{Args: []string{c.Dir}}.ShellLine() + " && " + line
 	}
 	return line
 }

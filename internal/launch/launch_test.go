@@ -25,11 +25,11 @@ func TestCommands(t *testing.T) {
 		{"cline", "cline --id id --model 'o 3'", "cline --model 'o 3' -i 'it'\\''s'"},
 	} {
 		resume, err := launch.Resume(tt.source, "id", "it's", more)
-		if got := resume.Line(); err != nil || got != tt.resume {
+		if got := resume.ShellLine(); err != nil || got != tt.resume {
 			t.Errorf("%s: %s, %v, want %s", tt.source, got, err, tt.resume)
 		}
 		begin, err := launch.Begin(tt.source, "it's", more)
-		if got := begin.Line(); err != nil || got != tt.begin {
+		if got := begin.ShellLine(); err != nil || got != tt.begin {
 			t.Errorf("%s: %s, %v, want %s", tt.source, got, err, tt.begin)
 		}
 	}
@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 	}
 	command, _ := launch.Resume("codex", "id", "", nil)
 	command.Dir = "/a b"
-	if got, want := command.Line(), "cd '/a b' && codex resume id"; got != want {
+	if got, want := command.ShellLine(), "cd '/a b' && codex resume id"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err, missing := command.Start([]string{"PATH=.:" + t.TempDir()}), (*launch.NotInstalledError)(nil); !errors.As(err, &missing) {

@@ -42,13 +42,13 @@ const Leeway = 24 * time.Hour
 // written by a clock that was wrong, or by somebody who means harm, and is not followed.
 const MaxAhead = 366 * 24 * time.Hour
 
-// At are the bounds for who reads at a time.
-func (b Bounds) At(now time.Time) Bounds {
+// AsOf are the bounds for who reads at a time.
+func (b Bounds) AsOf(now time.Time) Bounds {
 	b.Until = now.Add(Leeway)
 	return b
 }
 
-// NoLimit is for Within.
+// NoLimit is for NewestWithin.
 const NoLimit = math.MaxUint64
 
 // Cumulative is a commit of a ledger, with the bytes of all segments that lead to it, its own included.
@@ -82,10 +82,10 @@ func (e *BoundsError) Hint() string {
 // Unwrap returns what is wrong besides sizes.
 func (e *BoundsError) Unwrap() error { return e.cause }
 
-// Within finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
+// NewestWithin finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
-func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
+func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
 	c := count{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.newestBelieved(tip)
 	if err != nil || tip == "" {
@@ -96,7 +96,7 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 	if !errors.As(err, &over) {
 		return all, errors.Join(err, waits)
 	}
-	last, err := c.last(ctx, tip)
+	last, err := c.lastWithin(ctx, tip)
 	if err != nil {
 		return last, err
 	}
@@ -106,8 +106,8 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 	return last, over
 }
 
-// Beyond returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
-func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
+// CheckAdded returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
+func (b Bounds) CheckAdded(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
 	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit}
 	_, err := c.countUpTo(ctx, tip)
 	return err
@@ -133,7 +133,7 @@ func (c *count) newestBelieved(tip git.OID) (id git.OID, waits error, err error)
 		if err != nil {
 			return "", nil, fmt.Errorf("ledger: %w", err)
 		}
-		if !c.future(at) {
+		if !c.isFutureDated(at) {
 			return id, waits, nil
 		}
 		if waits == nil {
@@ -146,18 +146,18 @@ func (c *count) newestBelieved(tip git.OID) (id git.OID, waits error, err error)
 	}
 }
 
-// future reports whether a commit has a date that is not believed.
-func (b Bounds) future(c git.Commit) bool {
+// isFutureDated reports whether a commit has a date that is not believed.
+func (b Bounds) isFutureDated(c git.Commit) bool {
 	return !b.Until.IsZero() && c.Committer.When.After(b.Until)
 }
 
-// last is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
-func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err error) {
+// lastWithin is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
+func (c *count) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, err error) {
 	chain, err := c.firstParents(tip)
 	if err != nil {
 		return last, err
 	}
-	chain = slices.DeleteFunc(chain, c.future)
+	chain = slices.DeleteFunc(chain, c.isFutureDated)
 	sort.Search(len(chain), func(i int) bool {
 		got, e := c.countUpTo(ctx, chain[i].OID)
 		over := errors.As(e, new(*BoundsError))
@@ -223,17 +223,17 @@ func (c *count) add(sum *Cumulative, entry Commit) error {
 	bytes := entry.bytes(c.repo)
 	switch sum.Bytes += bytes; {
 	case bytes > c.Entry:
-		return &BoundsError{What: fmt.Sprintf("%s in one entry (at most %s are read)", MB(bytes), MB(c.Entry))}
+		return &BoundsError{What: fmt.Sprintf("%s in one entry (at most %s are read)", FormatMB(bytes), FormatMB(c.Entry))}
 	case sum.Bytes > c.Ledger:
-		return &BoundsError{What: fmt.Sprintf("more than %s in all", MB(c.Ledger))}
+		return &BoundsError{What: fmt.Sprintf("more than %s in all", FormatMB(c.Ledger))}
 	case sum.Bytes > c.limit:
 		return &BoundsError{What: "more is new than is read at once", Later: true}
 	}
 	return nil
 }
 
-// Size is how many bytes the segments of a ledger have, as far as it can be read.
-func Size(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint64) {
+// SegmentBytes is how many bytes the segments of a ledger have, as far as it can be read.
+func SegmentBytes(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint64) {
 	_ = eachCommit(ctx, repo, tip, nil, func(_ git.Commit, adds []Commit) error {
 		for _, entry := range adds {
 			bytes += entry.bytes(repo)
@@ -253,5 +253,5 @@ func (c Commit) bytes(repo *git.Repo) (bytes uint64) {
 	return bytes
 }
 
-// MB is a number of bytes, to be told.
-func MB(bytes uint64) string { return fmt.Sprintf("%d MB", (bytes+1<<20-1)>>20) }
+// FormatMB is a number of bytes, to be told.
+func FormatMB(bytes uint64) string { return fmt.Sprintf("%d MB", (bytes+1<<20-1)>>20) }

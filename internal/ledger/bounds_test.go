@@ -35,9 +35,9 @@ func TestWithin(t *testing.T) {
 		tips = append(tips, add(t, l, sized(t, i+1, 20_000, morning.Add(time.Duration(i)*time.Second))))
 	}
 	r := s.repo()
-	ten, err := ledger.DefaultBounds().Within(t.Context(), r, tips[9], ledger.Cumulative{}, ledger.NoLimit)
-	if err != nil || ten.OID != tips[9] || ten.Bytes != ledger.Size(t.Context(), r, tips[9]) {
-		t.Fatalf("%+v, %v; %d bytes", ten, err, ledger.Size(t.Context(), r, tips[9]))
+	ten, err := ledger.DefaultBounds().NewestWithin(t.Context(), r, tips[9], ledger.Cumulative{}, ledger.NoLimit)
+	if err != nil || ten.OID != tips[9] || ten.Bytes != ledger.SegmentBytes(t.Context(), r, tips[9]) {
+		t.Fatalf("%+v, %v; %d bytes", ten, err, ledger.SegmentBytes(t.Context(), r, tips[9]))
 	}
 	one := ten.Bytes / 10
 	usual := ledger.DefaultBounds()
@@ -54,7 +54,7 @@ func TestWithin(t *testing.T) {
 		{"a limit", usual, 7*one + one/2, 7, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.bounds.Within(t.Context(), r, tips[9], ledger.Cumulative{}, c.limit)
+			got, err := c.bounds.NewestWithin(t.Context(), r, tips[9], ledger.Cumulative{}, c.limit)
 			over := &ledger.BoundsError{}
 			if full := c.want == 10; errors.As(err, &over) == full || over.Later != c.later {
 				t.Fatal(err)
@@ -64,7 +64,7 @@ func TestWithin(t *testing.T) {
 			}
 			step := ledger.Cumulative{}
 			for _, tip := range tips {
-				step, err = c.bounds.Within(t.Context(), r, tip, step, c.limit)
+				step, err = c.bounds.NewestWithin(t.Context(), r, tip, step, c.limit)
 				if over := (*ledger.BoundsError)(nil); err != nil && !errors.As(err, &over) {
 					t.Fatal(err)
 				}
@@ -90,22 +90,22 @@ func TestWithinAMerge(t *testing.T) {
 	if err != nil || len(merge.Parents) != 2 {
 		t.Fatal(merge, err)
 	}
-	whole, err := ledger.DefaultBounds().Within(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
-	if err != nil || whole.Bytes != ledger.Size(t.Context(), r, top) {
+	whole, err := ledger.DefaultBounds().NewestWithin(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
+	if err != nil || whole.Bytes != ledger.SegmentBytes(t.Context(), r, top) {
 		t.Fatal(whole, err)
 	}
 	b := ledger.Bounds{Entry: 1 << 30, Ledger: whole.Bytes / 2}
-	got, err := b.Within(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
+	got, err := b.NewestWithin(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
 	if over := (*ledger.BoundsError)(nil); !errors.As(err, &over) {
 		t.Fatal(got, err)
 	}
-	if size := ledger.Size(t.Context(), r, got.OID); size == 0 || size > b.Ledger || size != got.Bytes {
+	if size := ledger.SegmentBytes(t.Context(), r, got.OID); size == 0 || size > b.Ledger || size != got.Bytes {
 		t.Errorf("%d bytes are behind it, %d counted, at most %d count", size, got.Bytes, b.Ledger)
 	}
 	for _, side := range merge.Parents {
-		step, err := b.Within(t.Context(), r, side, ledger.Cumulative{}, ledger.NoLimit)
+		step, err := b.NewestWithin(t.Context(), r, side, ledger.Cumulative{}, ledger.NoLimit)
 		if err == nil || errors.As(err, new(*ledger.BoundsError)) {
-			step, err = b.Within(t.Context(), r, top, step, ledger.NoLimit)
+			step, err = b.NewestWithin(t.Context(), r, top, step, ledger.NoLimit)
 		}
 		if over := (*ledger.BoundsError)(nil); !errors.As(err, &over) {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestOwnFromElsewhere(t *testing.T) {
 				t.Error(refused)
 			}
 		}
-		return over, ledger.Size(t.Context(), c.repo(), tip(t, l))
+		return over, ledger.SegmentBytes(t.Context(), c.repo(), tip(t, l))
 	}
 	for range 3 {
 		over, bytes := adopt(clones[0], one)
@@ -158,7 +158,7 @@ func TestOwnFromElsewhere(t *testing.T) {
 	if _, err := one.Push(t.Context(), "origin", false); !errors.Is(err, ledger.ErrRefused) {
 		t.Error(err)
 	}
-	if err := one.Barred(t.Context(), "origin"); !errors.As(err, new(*ledger.BoundsError)) {
+	if err := one.WhyNotSendable(t.Context(), "origin"); !errors.As(err, new(*ledger.BoundsError)) {
 		t.Error(err)
 	}
 	for i, l := range []*ledger.Ledger{one, two} {
@@ -179,7 +179,7 @@ func TestOwnFromElsewhere(t *testing.T) {
 	}
 }
 
-// A branch of the remote that keeps one's ledger from being sent is named, by push at once and by Barred from what was fetched.
+// A branch of the remote that keeps one's ledger from being sent is named, by push at once and by WhyNotSendable from what was fetched.
 func TestInTheWayOnTheRemote(t *testing.T) {
 	for _, by := range []string{"rekal", "rekal/a@example.com/x", "rekal/a@example.com/deep/er"} {
 		remote, clones := machines(t, 1)
@@ -192,7 +192,7 @@ func TestInTheWayOnTheRemote(t *testing.T) {
 			t.Errorf("%s: %v", by, err)
 		}
 		clones[0].git("fetch", "-q", "origin")
-		if err := l.Barred(t.Context(), "origin"); !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by {
+		if err := l.WhyNotSendable(t.Context(), "origin"); !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by {
 			t.Errorf("%s: Barred: %v", by, err)
 		}
 		remote.git("branch", "-m", by, "aside")
@@ -200,7 +200,7 @@ func TestInTheWayOnTheRemote(t *testing.T) {
 		if sent := push(t, l); sent != 2 {
 			t.Errorf("%s: %d sent after it was renamed", by, sent)
 		}
-		if err := l.Barred(t.Context(), "origin"); err != nil {
+		if err := l.WhyNotSendable(t.Context(), "origin"); err != nil {
 			t.Errorf("%s: Barred afterwards: %v", by, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestBarredByWhatCantBeRead(t *testing.T) {
 	l := clones[0].own()
 	add(t, l, note(t, 1, morning))
 	push(t, l)
-	if err := l.Barred(t.Context(), "origin"); err != nil {
+	if err := l.WhyNotSendable(t.Context(), "origin"); err != nil {
 		t.Fatal(err)
 	}
 	var crowd []string
@@ -224,7 +224,7 @@ func TestBarredByWhatCantBeRead(t *testing.T) {
 	if err := ledger.Fetch(t.Context(), clones[0].repo(), "origin", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Barred(t.Context(), "origin"); !errors.Is(err, git.ErrMalformed) {
+	if err := l.WhyNotSendable(t.Context(), "origin"); !errors.Is(err, git.ErrMalformed) {
 		t.Error(err)
 	}
 	add(t, l, note(t, 2, morning.Add(time.Second)))

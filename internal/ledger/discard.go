@@ -41,7 +41,7 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 	}
 	for _, ref := range copies {
 		if strings.HasPrefix(ref, remotePrefix) {
-			if _, _, err := takeIn(ctx, l.repo, owner{l.who.Email, true}, ref, tip, anyChange); err != nil {
+			if _, _, err := mergeIntoRef(ctx, l.repo, owner{l.who.Email, true}, ref, tip, anyChange); err != nil {
 				return Leftovers{}, err
 			}
 		}
@@ -120,7 +120,7 @@ func (l *Ledger) dropNotes() error {
 
 // copyRefs are the other refs here that may hold one's own ledger.
 func (l *Ledger) copyRefs() ([]string, error) {
-	refs, err := l.repo.Refs(l.tracking("*"), remotePrefix+"*/"+strings.TrimPrefix(l.ref, localPrefix))
+	refs, err := l.repo.Refs(l.trackingRef("*"), remotePrefix+"*/"+strings.TrimPrefix(l.ref, localPrefix))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
@@ -189,7 +189,7 @@ func (l *Ledger) formerSegments(tip git.OID, commits []git.Commit, noted []git.O
 		}
 	}
 	for _, c := range commits {
-		trees.Allow(commitBytes)
+		trees.AllowMore(commitBytes)
 		before := git.OID("")
 		if len(c.Parents) > 0 {
 			if p, err := l.repo.Commit(c.Parents[0]); err == nil {

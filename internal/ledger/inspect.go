@@ -86,8 +86,8 @@ func (h *Health) segment(repo *git.Repo, of Head, s Segment) (session.Entry, err
 	return e, nil
 }
 
-// Astray lists what stands beside the ledger at its tip, and no git-rekal put there.
-func (l *Ledger) Astray() ([]string, error) {
+// StrayFiles lists what stands beside the ledger at its tip, and no git-rekal put there.
+func (l *Ledger) StrayFiles() ([]string, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
 		return nil, err
@@ -96,7 +96,7 @@ func (l *Ledger) Astray() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	entries, err := l.repo.Trees(treeBytes).Named(c.Tree)
+	entries, err := l.repo.Trees(treeBytes).EntriesByName(c.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
@@ -105,8 +105,8 @@ func (l *Ledger) Astray() ([]string, error) {
 	}), nil
 }
 
-// Behind lists the remotes that are known to hold something of one's own ledger that is not in it.
-func (l *Ledger) Behind() ([]string, error) {
+// RemotesWithMore lists the remotes that are known to hold something of one's own ledger that is not in it.
+func (l *Ledger) RemotesWithMore() ([]string, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
 		return nil, err
@@ -126,10 +126,10 @@ func (l *Ledger) Behind() ([]string, error) {
 	return out, nil
 }
 
-// Barred says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a BlockedError), or what
+// WhyNotSendable says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a BlockedError), or what
 // stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed, a BoundsError).
-func (l *Ledger) Barred(ctx context.Context, remote string) error {
-	tracking := l.tracking(remote)
+func (l *Ledger) WhyNotSendable(ctx context.Context, remote string) error {
+	tracking := l.trackingRef(remote)
 	if by := l.repo.ConflictingRef(tracking); by != "" {
 		return &BlockedError{Ref: l.ref, By: "refs/heads/" + strings.TrimPrefix(by, "refs/remotes/"+remote+"/"), Remote: remote}
 	}
@@ -137,9 +137,9 @@ func (l *Ledger) Barred(ctx context.Context, remote string) error {
 	if err != nil {
 		return err
 	}
-	if id := l.tracked(remote); id != "" {
+	if id := l.lastSeenAt(remote); id != "" {
 		if _, err = Since(ctx, l.repo, id, tip); err == nil {
-			_, err = l.within(ctx, id)
+			_, err = l.boundedTip(ctx, id)
 		}
 	}
 	if errors.Is(err, ErrFormat) || errors.Is(err, git.ErrMalformed) || errors.As(err, new(*BoundsError)) {

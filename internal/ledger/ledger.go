@@ -117,7 +117,7 @@ func (l *Ledger) Check() (git.OID, error) {
 		}
 		return "", nil
 	}
-	if _, err := l.base(tip); err != nil {
+	if _, err := l.baseToBuildOn(tip); err != nil {
 		return "", fmt.Errorf("ledger: branch %q: %w", strings.TrimPrefix(l.ref, "refs/heads/"), err)
 	}
 	return tip, nil
@@ -146,7 +146,7 @@ type Record struct {
 // step. It returns the new tip, or git.ErrMoved when the branch is not at tip any more.
 // Without records it only makes the branch.
 func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git.OID, error) {
-	next, err := l.base(tip)
+	next, err := l.baseToBuildOn(tip)
 	if err != nil {
 		return "", err
 	}
@@ -167,24 +167,24 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 	return next, nil
 }
 
-// Ahead is the date of the ledger's newest commit where that is in the future, by a wrong clock or because somebody pushed such a commit:
+// FutureDate is the date of the ledger's newest commit where that is in the future, by a wrong clock or because somebody pushed such a commit:
 // others don't read it before a commit with a believable date follows. The zero time where it is not.
-func (l *Ledger) Ahead(now time.Time) (time.Time, error) {
+func (l *Ledger) FutureDate(now time.Time) (time.Time, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
 		return time.Time{}, err
 	}
 	c, err := l.repo.Commit(tip)
-	if err != nil || !(Bounds{}.At(now)).future(c) {
+	if err != nil || !(Bounds{}.AsOf(now)).isFutureDated(c) {
 		return time.Time{}, err
 	}
 	return c.Committer.When, nil
 }
 
-// Follow puts an empty commit with the date of now behind one with a date in the future, and returns that date: see Ahead.
-func (l *Ledger) Follow(ctx context.Context, now time.Time) (time.Time, error) {
+// MendFutureDate puts an empty commit with the date of now behind one with a date in the future, and returns that date: see FutureDate.
+func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (time.Time, error) {
 	for range tries {
-		ahead, err := l.Ahead(now)
+		ahead, err := l.FutureDate(now)
 		if err != nil || ahead.IsZero() {
 			return ahead, err
 		}
@@ -209,9 +209,9 @@ func (l *Ledger) Follow(ctx context.Context, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
 }
 
-// base is the commit to build on: the tip, after a check that this program may write to
+// baseToBuildOn is the commit to build on: the tip, after a check that this program may write to
 // it, or a new root.
-func (l *Ledger) base(tip git.OID) (git.OID, error) {
+func (l *Ledger) baseToBuildOn(tip git.OID) (git.OID, error) {
 	if tip == "" {
 		return l.repo.WriteCommit(git.Draft{
 			Files: map[string][]byte{

@@ -25,12 +25,12 @@ type owner struct {
 // parents. What either side says was taken out is taken out of both first: the other's history must not bring it back. As both had the
 // commits before that, what these become is the same on both sides. It returns a ForeignError where b is without what somebody else took out.
 func merge(ctx context.Context, repo *git.Repo, of owner, a, b git.OID) (git.OID, error) {
-	if tip, err := holder(repo, a, b); err != nil || tip != "" {
+	if tip, err := descendantOf(repo, a, b); err != nil || tip != "" {
 		return tip, err
 	}
 	gone := newRemovals()
 	for _, side := range [][2]git.OID{{a, b}, {b, a}} {
-		err := gone.collect(ctx, repo, of, side[0], side[1])
+		err := gone.collectFrom(ctx, repo, of, side[0], side[1])
 		if foreign := (*ForeignError)(nil); errors.As(err, &foreign) {
 			if side[1] == a { // it was taken in before its signer was known
 				continue
@@ -52,14 +52,14 @@ func merge(ctx context.Context, repo *git.Repo, of owner, a, b git.OID) (git.OID
 			return "", err
 		}
 	}
-	if tip, err := holder(repo, a, b); err != nil || tip != "" {
+	if tip, err := descendantOf(repo, a, b); err != nil || tip != "" {
 		return tip, err
 	}
-	return join(repo, a, b)
+	return writeJoin(repo, a, b)
 }
 
-// holder is the one of two commits that has the other behind it; "" where none does.
-func holder(repo *git.Repo, a, b git.OID) (git.OID, error) {
+// descendantOf is the one of two commits that has the other behind it; "" where none does.
+func descendantOf(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	for _, pair := range [][2]git.OID{{a, b}, {b, a}} {
 		if behind, err := repo.IsAncestor(pair[0], pair[1]); err != nil || behind {
 			return pair[1], err
@@ -68,8 +68,8 @@ func holder(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return "", nil
 }
 
-// sorted are two commits, the later one first; of the same time, that with the lower OID.
-func sorted(repo *git.Repo, a, b git.OID) (later, earlier git.Commit, err error) {
+// laterFirst are two commits, the later one first; of the same time, that with the lower OID.
+func laterFirst(repo *git.Repo, a, b git.OID) (later, earlier git.Commit, err error) {
 	tips := make([]git.Commit, 2)
 	for i, id := range []git.OID{a, b} {
 		if tips[i], err = repo.Commit(id); err != nil {
@@ -82,10 +82,10 @@ func sorted(repo *git.Repo, a, b git.OID) (later, earlier git.Commit, err error)
 	return tips[0], tips[1], nil
 }
 
-// join is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their OIDs, the tree of the later
+// writeJoin is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their OIDs, the tree of the later
 // one with the segments of the other, person and time those of the later one.
-func join(repo *git.Repo, a, b git.OID) (git.OID, error) {
-	later, earlier, err := sorted(repo, a, b)
+func writeJoin(repo *git.Repo, a, b git.OID) (git.OID, error) {
+	later, earlier, err := laterFirst(repo, a, b)
 	if err != nil {
 		return "", err
 	}
@@ -112,9 +112,9 @@ func segmentsBeyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error)
 	return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 }
 
-// collect adds what the records that one tip holds beyond another one say was taken out. Only these are of interest: once both hold
+// collectFrom adds what the records that one tip holds beyond another one say was taken out. Only these are of interest: once both hold
 // a record, both have obeyed it. One that somebody else is known to have signed does not count; a tip that has obeyed it is a ForeignError.
-func (r removals) collect(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.OID) error {
+func (r removals) collectFrom(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.OID) error {
 	var trees [2]git.OID
 	for i, id := range []git.OID{beyond, tip} {
 		c, err := repo.Commit(id)

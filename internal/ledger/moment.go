@@ -86,7 +86,7 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 	if err == nil && dated {
 		return w.asOfDate(ctx, id, form[2], way)
 	}
-	m, err := w.step(ctx, id, way, err)
+	m, err := w.stepFrom(ctx, id, way, err)
 	if isTip(base) && way != "" && errors.Is(err, ErrNoMoment) {
 		err = fmt.Errorf("%w: HEAD is that of the ledger here; the code's goes by its branch, as main%s", err, way)
 	}
@@ -96,8 +96,8 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 // isTip reports whether a word means the ledger's tip.
 func isTip(base string) bool { return base == "" || base == "HEAD" || base == "@" }
 
-// step goes from a commit by ~N and the like.
-func (w *resolver) step(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
+// stepFrom goes from a commit by ~N and the like.
+func (w *resolver) stepFrom(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
 	if err == nil && way != "" {
 		id, err = w.revision(string(id) + way)
 	}
@@ -114,13 +114,13 @@ func (w *resolver) asOfDate(ctx context.Context, from git.OID, date, way string)
 		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
 	}
 	if from == w.tip && way == "" {
-		return w.worldAt(ctx, when)
+		return w.atTimeWithImports(ctx, when)
 	}
-	id, err := w.last(ctx, from, when)
+	id, err := w.lastBefore(ctx, from, when)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: there was nothing yet", ErrNoMoment)
 	}
-	return w.step(ctx, id, way, err)
+	return w.stepFrom(ctx, id, way, err)
 }
 
 // abbreviated is a commit's OID or its beginning, as git takes it.
@@ -174,8 +174,8 @@ func (w *resolver) atCommit(ctx context.Context, id git.OID) (Moment, error) {
 
 // timeMade is when a commit of one's own ledger counts as made: see Bounds.Until.
 func (w *resolver) timeMade(ctx context.Context, c git.Commit) (time.Time, error) {
-	b := Bounds{}.At(w.now)
-	if !b.future(c) {
+	b := Bounds{}.AsOf(w.now)
+	if !b.isFutureDated(c) {
 		return c.Committer.When, nil
 	}
 	commits, err := b.Since(ctx, w.repo, w.tip, c.Parents...)
@@ -187,20 +187,20 @@ func (w *resolver) timeMade(ctx context.Context, c git.Commit) (time.Time, error
 
 // atTime is the moment of something else, at a time.
 func (w *resolver) atTime(ctx context.Context, when time.Time) (Moment, error) {
-	id, err := w.last(ctx, w.tip, when)
+	id, err := w.lastBefore(ctx, w.tip, when)
 	return Moment{Ref: w.ref, OID: id, Until: when}, err
 }
 
-// worldAt is the moment of a time, with what was imported later.
-func (w *resolver) worldAt(ctx context.Context, when time.Time) (Moment, error) {
+// atTimeWithImports is the moment of a time, with what was imported later.
+func (w *resolver) atTimeWithImports(ctx context.Context, when time.Time) (Moment, error) {
 	m, err := w.atTime(ctx, when)
 	m.Imports = true
 	return m, err
 }
 
-// last is the newest commit that is not later than a time, as `git rev-list -1 --before` tells
+// lastBefore is the newest commit that is not later than a time, as `git rev-list -1 --before` tells
 // it; "" when there is none.
-func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.OID, error) {
+func (w *resolver) lastBefore(ctx context.Context, from git.OID, when time.Time) (git.OID, error) {
 	if from == "" {
 		return "", nil
 	}
@@ -219,7 +219,7 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 // behind it, or before a rewrite.
 func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
-		return w.worldAt(ctx, c.Committer.When)
+		return w.atTimeWithImports(ctx, c.Committer.When)
 	}
 	tied, err := w.ties(c.OID)
 	if err != nil {
@@ -232,7 +232,7 @@ func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, erro
 			return m, err
 		}
 	}
-	return w.worldAt(ctx, c.Committer.When)
+	return w.atTimeWithImports(ctx, c.Committer.When)
 }
 
 // maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.

@@ -89,8 +89,8 @@ func (s Segment) Time() time.Time {
 	return ulid.Time(id.Time()).UTC()
 }
 
-// entry is the part of a name that the segments of one entry share.
-func (s Segment) entry() string {
+// entryID is the part of a name that the segments of one entry share.
+func (s Segment) entryID() string {
 	id, _ := splitName(s.Path)
 	return id
 }

@@ -32,7 +32,7 @@ func (l *Ledger) Outgoing(ctx context.Context, remote string) (out Outgoing, err
 	if err != nil || tip == "" {
 		return out, err
 	}
-	had := l.tracked(remote)
+	had := l.lastSeenAt(remote)
 	if _, err := l.repo.Commit(had); err != nil {
 		had = "" // nothing is known, then
 	}

@@ -38,7 +38,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) 
 	if err != nil {
 		return out, err
 	}
-	commits, err := from.all(ctx)
+	commits, err := from.ownCommits(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -46,7 +46,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) 
 	if err != nil {
 		return out, err
 	}
-	next, err := l.base(tip)
+	next, err := l.baseToBuildOn(tip)
 	if err != nil {
 		return out, err
 	}
@@ -65,7 +65,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) 
 			}
 			return found[id]
 		})
-		if those.Subject = e.Subject; !those.Holds() {
+		if those.Subject = e.Subject; !those.SaysAnything() {
 			continue
 		}
 		turns := 0
@@ -111,7 +111,7 @@ func (l *Ledger) heldBlobs(ctx context.Context) (tip git.OID, held map[git.OID]b
 	if tip, err = l.Check(); err != nil {
 		return "", nil, err
 	}
-	commits, err := l.all(ctx)
+	commits, err := l.ownCommits(ctx)
 	held = map[git.OID]bool{}
 	for _, c := range commits {
 		for _, s := range c.Segments {
@@ -121,8 +121,8 @@ func (l *Ledger) heldBlobs(ctx context.Context) (tip git.OID, held map[git.OID]b
 	return tip, held, err
 }
 
-// all are the commits of a ledger.
-func (l *Ledger) all(ctx context.Context) ([]Commit, error) {
+// ownCommits are the commits of a ledger.
+func (l *Ledger) ownCommits(ctx context.Context) ([]Commit, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
 		return nil, err

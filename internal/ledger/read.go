@@ -36,7 +36,7 @@ var (
 
 // checkFormat returns ErrFormat when this program can't read the ledger that a commit is of.
 func checkFormat(repo *git.Repo, tip git.Commit) error {
-	got, err := format(repo, tip)
+	got, err := readFormat(repo, tip)
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err)
 	}
@@ -46,7 +46,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 	return nil
 }
 
-func format(repo *git.Repo, tip git.Commit) (string, error) {
+func readFormat(repo *git.Repo, tip git.Commit) (string, error) {
 	blob, err := repo.Trees(treeBytes).File(tip.Tree, formatFile)
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...
 	built := map[git.OID]time.Time{} // by parent: when the first was made that builds on it
 	for i, c := range slices.Backward(read) {
 		when := c.Committer.When
-		if b.future(c) {
+		if b.isFutureDated(c) {
 			when = b.Until.Add(-Leeway)
 			if next, ok := built[c.OID]; ok {
 				when = next.Add(-time.Millisecond) // a run of such commits keeps its order
@@ -164,7 +164,7 @@ type reader struct {
 
 // read lists what one commit adds. A merge is the union of what its parents already said.
 func (r *reader) read(c git.Commit) ([]Commit, error) {
-	r.trees.Allow(commitBytes)
+	r.trees.AllowMore(commitBytes)
 	before, cut, err := treeBefore(r.repo, c)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := r.entries(files)
+	entries := r.newEntries(files)
 	if len(entries) < 2 {
 		one.Segments = slices.Concat(entries...)
 		return []Commit{one}, nil
@@ -211,9 +211,9 @@ func treeBefore(repo *git.Repo, c git.Commit) (tree git.OID, cut bool, err error
 	return tree, cut, nil
 }
 
-// entries are the segments among one commit's new files that did not count yet, those of one
+// newEntries are the segments among one commit's new files that did not count yet, those of one
 // entry together. What stands there twice under two names counts once.
-func (r *reader) entries(files []git.Entry) [][]Segment {
+func (r *reader) newEntries(files []git.Entry) [][]Segment {
 	var all []Segment
 	twice := map[git.OID]bool{}
 	for _, f := range files {
@@ -226,7 +226,7 @@ func (r *reader) entries(files []git.Entry) [][]Segment {
 	slices.SortFunc(all, Segment.Compare)
 	var out [][]Segment
 	for i, s := range all {
-		if i > 0 && s.entry() == all[i-1].entry() {
+		if i > 0 && s.entryID() == all[i-1].entryID() {
 			out[len(out)-1] = append(out[len(out)-1], s)
 		} else {
 			out = append(out, []Segment{s})
@@ -242,7 +242,7 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
-	last, err := repo.Trees(treeBytes).Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, notAfter(limit))
+	last, err := repo.Trees(treeBytes).LastPassing(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, notAfter(limit))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	localPrefix  = "refs/heads/rekal/"
 	remotePrefix = "refs/rekal/"
-	// privatePrefix is that of ledgers in a repository of their own, which is only read beside this one: see git.Repo.ReadBeside.
+	// privatePrefix is that of ledgers in a repository of their own, which is only read beside this one: see git.Repo.AlsoReadFrom.
 	privatePrefix = "refs/rekal-private/"
 )
 
@@ -74,7 +74,7 @@ func escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if isRefused(s, i, c) {
+		if isRefusedByGit(s, i, c) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -83,7 +83,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-func isRefused(s string, i int, c byte) bool {
+func isRefusedByGit(s string, i int, c byte) bool {
 	switch {
 	case c <= ' ' || c == 0x7f, strings.IndexByte(`~^:?*[\/%"`, c) >= 0:
 		return true
@@ -131,7 +131,7 @@ func listHeads(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("ledger: %w", err)
 	}
-	private, err := repo.RefsBeside(privatePrefix + "*")
+	private, err := repo.RefsOfBeside(privatePrefix + "*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("ledger: private: %w", err)
 	}

@@ -63,7 +63,7 @@ func (r removals) add(one session.Removal) {
 			item.all = true
 		}
 	case isSegment(one.Segment):
-		name := Segment{Path: one.Segment}.entry()
+		name := Segment{Path: one.Segment}.entryID()
 		r.segments[name] = append(r.segments[name], one)
 	}
 }
@@ -78,7 +78,7 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 		if len(c.Segments) == 0 {
 			return nil, false, nil
 		}
-		now := currentSegments(repo, c.Segments, r.segments[c.Segments[0].entry()])
+		now := currentSegments(repo, c.Segments, r.segments[c.Segments[0].entryID()])
 		replaced := !slices.Equal(now, c.Segments)
 		if replaced {
 			other, err := readEntry(repo, now)
@@ -92,7 +92,7 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 		if r.removeFrom(c, e, &t); !t.changed {
 			return now, replaced, nil
 		}
-		now, err := w.storeAgain(c, *e)
+		now, err := w.writeReduced(c, *e)
 		return now, true, err
 	}
 	return w.rewriteHistory(ctx, tip)
@@ -127,9 +127,9 @@ func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Seg
 	return now
 }
 
-// storeAgain writes an entry from which something was taken out; nothing where it says nothing any more.
-func (w *rewriter) storeAgain(c Commit, e session.Entry) ([]Segment, error) {
-	if !e.Holds() {
+// writeReduced writes an entry from which something was taken out; nothing where it says nothing any more.
+func (w *rewriter) writeReduced(c Commit, e session.Entry) ([]Segment, error) {
+	if !e.SaysAnything() {
 		return nil, nil
 	}
 	parts, err := segment.EncodeAgain(e)
@@ -156,7 +156,7 @@ type taken struct {
 func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 	forgotten := func(id string) bool { return r.items[id] != nil && r.items[id].forgotten }
 	marked := func(m session.Mark) bool { return forgotten(m.ID) }
-	e.Sessions = without(t, e.Sessions, func(s session.Session) bool {
+	e.Sessions = dropFrom(t, e.Sessions, func(s session.Session) bool {
 		if !forgotten(s.ID) {
 			return false
 		}
@@ -164,15 +164,15 @@ func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 		t.turns, t.calls = t.turns+len(s.Turns), t.calls+len(s.ToolCalls)
 		return true
 	})
-	e.Purges, e.Restores = without(t, e.Purges, marked), without(t, e.Restores, marked)
-	e.Wrote = without(t, e.Wrote, func(w session.Wrote) bool { return forgotten(w.Session) })
+	e.Purges, e.Restores = dropFrom(t, e.Purges, marked), dropFrom(t, e.Restores, marked)
+	e.Wrote = dropFrom(t, e.Wrote, func(w session.Wrote) bool { return forgotten(w.Session) })
 	if cp := e.Checkpoint; cp != nil {
-		cp.Links = without(t, cp.Links, func(l session.Link) bool { return forgotten(l.Session) })
+		cp.Links = dropFrom(t, cp.Links, func(l session.Link) bool { return forgotten(l.Session) })
 		if t.changed && len(e.Sessions)+len(cp.Links)+len(e.Wrote) == 0 {
 			e.Checkpoint = nil
 		}
 	}
-	e.Wrote = without(t, e.Wrote, func(w session.Wrote) bool { return r.items[w.Session] != nil && r.items[w.Session].all })
+	e.Wrote = dropFrom(t, e.Wrote, func(w session.Wrote) bool { return r.items[w.Session] != nil && r.items[w.Session].all })
 	for i := range e.Sessions {
 		if item := r.items[e.Sessions[i].ID]; item != nil {
 			t.removeTexts(item, &e.Sessions[i])
@@ -183,14 +183,14 @@ func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 			e.Subject = session.Scrubbed // which is the memory's title
 		}
 	}
-	if len(c.Segments) > 0 && r.entries[c.Segments[0].entry()] {
+	if len(c.Segments) > 0 && r.entries[c.Segments[0].entryID()] {
 		t.checkpoint(e)
 	}
 	t.found = t.found || t.changed
 }
 
-// without is a list without what goes.
-func without[T any](t *taken, list []T, goes func(T) bool) []T {
+// dropFrom is a list without what goes.
+func dropFrom[T any](t *taken, list []T, goes func(T) bool) []T {
 	kept := slices.DeleteFunc(list, goes)
 	t.changed = t.changed || len(kept) < len(list)
 	return kept
@@ -206,7 +206,7 @@ func (t *taken) removeTexts(of *removedItem, s *session.Session) {
 		if u := &s.Turns[i]; goes(u.Index) {
 			t.found = true
 			if u.Content != session.Scrubbed {
-				title = title || begins(u.Content, s.Title)
+				title = title || isTitleOf(u.Content, s.Title)
 				u.Content, changed = session.Scrubbed, true
 				t.turns++
 			}
@@ -233,8 +233,8 @@ func (t *taken) removeTexts(of *removedItem, s *session.Session) {
 	t.session, t.changed = t.session || changed, t.changed || changed
 }
 
-// begins reports whether a title was made of the beginning of a text.
-func begins(text, title string) bool {
+// isTitleOf reports whether a title was made of the beginning of a text.
+func isTitleOf(text, title string) bool {
 	oneLine := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	title = strings.TrimRight(oneLine(title), "…. ")
 	return title != "" && strings.HasPrefix(oneLine(text), title)

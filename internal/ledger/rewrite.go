@@ -56,7 +56,7 @@ func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, er
 			return "", fmt.Errorf("ledger: rewrite commit %.12s: %w", c.OID, err)
 		}
 	}
-	return w.became(tip), nil
+	return w.rewritten(tip), nil
 }
 
 // signatures finds out which commits are signed again, and which stand in for others. What somebody else signed gets no signature of the author's.
@@ -77,7 +77,7 @@ func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
 			w.standIns[unsigned] = c.OID
 		}
 	}
-	if w.author == "" || !w.repo.Signs() {
+	if w.author == "" || !w.repo.IsSigning() {
 		return nil
 	}
 	var signed []git.OID
@@ -118,7 +118,7 @@ func (w *rewriter) entry(c Commit, e session.Entry) error {
 	return nil
 }
 
-func (w *rewriter) became(id git.OID) git.OID {
+func (w *rewriter) rewritten(id git.OID) git.OID {
 	if now, ok := w.now[id]; ok {
 		return now
 	}
@@ -126,7 +126,7 @@ func (w *rewriter) became(id git.OID) git.OID {
 }
 
 func (w *rewriter) commit(c git.Commit) error {
-	held, complete, err := w.holds(c)
+	held, complete, err := w.pathsHeld(c)
 	if err != nil {
 		return err
 	}
@@ -144,8 +144,8 @@ func (w *rewriter) commit(c git.Commit) error {
 	}
 	changed := len(held) > 0
 	for _, p := range c.Parents {
-		d.Parents = append(d.Parents, w.became(p))
-		changed = changed || w.became(p) != p
+		d.Parents = append(d.Parents, w.rewritten(p))
+		changed = changed || w.rewritten(p) != p
 	}
 	if subject, ok := w.subjects[c.OID]; ok {
 		d.Message, changed = subject+"\n", true
@@ -160,9 +160,9 @@ func (w *rewriter) commit(c git.Commit) error {
 	return err
 }
 
-// holds is which of the replaced paths a commit holds: those of its parents, and those that it adds. It
+// pathsHeld is which of the replaced paths a commit holds: those of its parents, and those that it adds. It
 // also says whether its parents are here.
-func (w *rewriter) holds(c git.Commit) (held map[string]bool, complete bool, err error) {
+func (w *rewriter) pathsHeld(c git.Commit) (held map[string]bool, complete bool, err error) {
 	before, cut, err := treeBefore(w.repo, c)
 	if err != nil {
 		return nil, false, err
@@ -170,7 +170,7 @@ func (w *rewriter) holds(c git.Commit) (held map[string]bool, complete bool, err
 	for _, id := range c.Parents {
 		held = union(held, w.held[id])
 	}
-	w.trees.Allow(commitBytes)
+	w.trees.AllowMore(commitBytes)
 	added, err := segmentsBeyond(w.trees, before, c.Tree)
 	if err != nil {
 		return nil, false, err
@@ -200,7 +200,7 @@ func union(a, b map[string]bool) map[string]bool {
 // write stores an entry's content under its names, which stay: the time in them is that of the entry, and a merge knows by them
 // that two entries are the same one.
 func (w *rewriter) write(c Commit, parts [][]byte) ([]Segment, error) {
-	name := segmentName{ID: c.Segments[0].entry(), TS: c.Segments[0].Time()}
+	name := segmentName{ID: c.Segments[0].entryID(), TS: c.Segments[0].Time()}
 	var now []Segment
 	for i, data := range parts {
 		id, err := w.repo.WriteBlob(data)

@@ -194,7 +194,7 @@ func (w *scrubber) scrubTime(tip git.OID) (time.Time, error) {
 
 // remove takes the targets out of an entry.
 func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
-	w.observe(*e)
+	w.noteEntry(*e)
 	if len(c.Segments) > 0 && w.sent[c.Segments[0].Path] {
 		return nil, false, nil
 	}
@@ -222,14 +222,14 @@ func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []
 		return nil, false, nil
 	}
 	w.commits++
-	if now, err = rewrite.storeAgain(c, *e); w.Forget && err == nil {
-		w.record(c.Segments, now) // which names no session
+	if now, err = rewrite.writeReduced(c, *e); w.Forget && err == nil {
+		w.noteReplacement(c.Segments, now) // which names no session
 	}
 	return now, true, err
 }
 
-// record notes what stands in the place of segments.
-func (w *scrubber) record(was, now []Segment) {
+// noteReplacement notes what stands in the place of segments.
+func (w *scrubber) noteReplacement(was, now []Segment) {
 	blobs := map[string]git.OID{}
 	for _, s := range was {
 		blobs[s.Path] = ""
@@ -242,8 +242,8 @@ func (w *scrubber) record(was, now []Segment) {
 	}
 }
 
-// observe notes what is to be known of all entries.
-func (w *scrubber) observe(e session.Entry) {
+// noteEntry notes what is to be known of all entries.
+func (w *scrubber) noteEntry(e session.Entry) {
 	w.earlier.addAll(e)
 	for _, s := range e.Sessions {
 		for _, t := range s.Turns {
@@ -270,8 +270,8 @@ func (w *scrubber) missingTarget() error {
 
 // redactAgain has an entry say what Retell and the redactor make of it.
 func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
-	w.observe(*e)
-	if !e.Holds() {
+	w.noteEntry(*e)
+	if !e.SaysAnything() {
 		return nil, false, nil
 	}
 	subject := e.Subject
@@ -292,7 +292,7 @@ func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit,
 		return nil, false, fmt.Errorf("ledger: redact again: commit %.12s: %w", c.OID, err)
 	}
 	if now, err = rewrite.write(c, parts); err == nil {
-		w.record(c.Segments, now)
+		w.noteReplacement(c.Segments, now)
 	}
 	return now, true, err
 }
@@ -338,11 +338,11 @@ func (w *scrubber) findHolders(ctx context.Context) error {
 
 // trackedTips is what each remote is known to hold of one's own ledger.
 func (l *Ledger) trackedTips() (map[string]git.OID, error) {
-	refs, err := l.repo.Refs(l.tracking("*"))
+	refs, err := l.repo.Refs(l.trackingRef("*"))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	before, behind, _ := strings.Cut(l.tracking("*"), "*")
+	before, behind, _ := strings.Cut(l.trackingRef("*"), "*")
 	out := map[string]git.OID{}
 	for ref, id := range refs {
 		out[strings.TrimSuffix(strings.TrimPrefix(ref, before), behind)] = id

@@ -74,7 +74,7 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	if !repo.Incomplete() {
 		return nil
 	}
-	again, err := incomplete(ctx, repo, remote, name)
+	again, err := incompleteLedgers(ctx, repo, remote, name)
 	if err != nil || len(again) == 0 {
 		return err
 	}
@@ -84,9 +84,9 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	return nil
 }
 
-// Mirrored are the addresses of people whose ledgers a remote holds only as another clone knew them, because that was pushed with --mirror:
+// MirroredAddresses are the addresses of people whose ledgers a remote holds only as another clone knew them, because that was pushed with --mirror:
 // no sync fetches them. Those of whom something is here are left out.
-func Mirrored(ctx context.Context, repo *git.Repo, remote string, attended git.Attended) (people []string, err error) {
+func MirroredAddresses(ctx context.Context, repo *git.Repo, remote string, attended git.Attended) (people []string, err error) {
 	refs, err := repo.RefsAt(ctx, remote, attended, remotePrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -103,8 +103,8 @@ func Mirrored(ctx context.Context, repo *git.Repo, remote string, attended git.A
 	return people, err
 }
 
-// incomplete lists, as refspecs, the fetched ledgers of which something is not here.
-func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]string, error) {
+// incompleteLedgers lists, as refspecs, the fetched ledgers of which something is not here.
+func incompleteLedgers(ctx context.Context, repo *git.Repo, remote, name string) ([]string, error) {
 	heads, err := Heads(repo)
 	if err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ type Dropped struct {
 	Was git.OID
 }
 
-// Rescue says how to get back what somebody else may have scrubbed of one's own ledger.
-func (d Dropped) Rescue() string {
+// RescueCommand says how to get back what somebody else may have scrubbed of one's own ledger.
+func (d Dropped) RescueCommand() string {
 	return fmt.Sprintf(`your ledger was scrubbed on another machine; if that was not you, first run "git branch rescued %s", which keeps it as it was`, d.Was)
 }
 
@@ -187,8 +187,8 @@ func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
 	return tips, nil
 }
 
-// Setbacks says what a remote serves less of, or otherwise, than it did, in order, given Fetched of before and after. What was taken in is kept.
-func Setbacks(repo *git.Repo, before, after map[string]git.OID) []string {
+// RemoteSetbacks says what a remote serves less of, or otherwise, than it did, in order, given Fetched of before and after. What was taken in is kept.
+func RemoteSetbacks(repo *git.Repo, before, after map[string]git.OID) []string {
 	var out []string
 	for ref, was := range before {
 		now, who := after[ref], shownAddress(ref[strings.LastIndexByte(ref, '/')+1:])
@@ -248,14 +248,14 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change)
 		there := tips[from]
 		if own {
 			var beyond error
-			if there, beyond = l.within(ctx, there); beyond != nil {
+			if there, beyond = l.boundedTip(ctx, there); beyond != nil {
 				out.Refused = append(out.Refused, &refusal{from, beyond})
 			}
 			if there == "" {
 				continue
 			}
 		}
-		was, tip, err := takeIn(ctx, l.repo, owner{shownAddress(name), own}, to, there, allowed)
+		was, tip, err := mergeIntoRef(ctx, l.repo, owner{shownAddress(name), own}, to, there, allowed)
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
@@ -274,9 +274,9 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change)
 	return out, nil
 }
 
-// within is how much of what a remote holds of one's own ledger is taken in: whoever may push there can add to it. It is read within the bounds
+// boundedTip is how much of what a remote holds of one's own ledger is taken in: whoever may push there can add to it. It is read within the bounds
 // for other people's. Where what is here is beyond them already, its owner made or took in as much, and what is not here is counted by itself.
-func (l *Ledger) within(ctx context.Context, tip git.OID) (git.OID, error) {
+func (l *Ledger) boundedTip(ctx context.Context, tip git.OID) (git.OID, error) {
 	held, err := l.Tip()
 	if behind, _ := l.repo.IsAncestor(tip, held); behind || l.Unbounded || err != nil {
 		return tip, nil //nolint:nilerr // what is wrong with it, take says
@@ -284,13 +284,13 @@ func (l *Ledger) within(ctx context.Context, tip git.OID) (git.OID, error) {
 	var over *BoundsError
 	exceeds := func(err error) bool { return errors.As(err, &over) && !errors.Is(err, git.ErrMalformed) }
 	b := DefaultBounds()
-	end, err := b.Within(ctx, l.repo, tip, Cumulative{}, NoLimit)
+	end, err := b.NewestWithin(ctx, l.repo, tip, Cumulative{}, NoLimit)
 	if !exceeds(err) {
 		return tip, nil //nolint:nilerr // the same
 	}
 	if held != "" {
-		if _, err := b.Within(ctx, l.repo, held, Cumulative{}, NoLimit); exceeds(err) {
-			if err := b.Beyond(ctx, l.repo, held, tip); !exceeds(err) {
+		if _, err := b.NewestWithin(ctx, l.repo, held, Cumulative{}, NoLimit); exceeds(err) {
+			if err := b.CheckAdded(ctx, l.repo, held, tip); !exceeds(err) {
 				return tip, nil //nolint:nilerr // the same
 			}
 			end.OID = held
@@ -316,8 +316,8 @@ func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, no
 	return errors.Join(repo.ExpireReflog(ctx, d.Ref), repo.ExpireReflog(ctx, tracking))
 }
 
-// takeIn moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
-func takeIn(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
+// mergeIntoRef moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
+func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
@@ -369,7 +369,7 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 		if err != nil || tip == "" {
 			return out, err
 		}
-		had := l.tracked(remote)
+		had := l.lastSeenAt(remote)
 		new, err := l.send(ctx, remote, had, tip, attended)
 		if err == nil {
 			out.Commits, err = l.noteSent(ctx, remote, new, had, tip)
@@ -380,25 +380,25 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 			return out, err
 		}
 		if stuck > 1 {
-			return out, l.inTheWay(ctx, remote, attended, err)
+			return out, l.explainRejection(ctx, remote, attended, err)
 		}
-		taken, pulled := l.pull(ctx, remote, attended)
+		taken, pulled := l.mergeRemote(ctx, remote, attended)
 		out.Scrubbed = append(out.Scrubbed, taken.Scrubbed...)
 		switch {
 		case errors.Is(pulled, ErrRefused):
 			return out, pulled
 		case pulled != nil:
-			return out, l.inTheWay(ctx, remote, attended, err) // what was wrong with the push tells more
+			return out, l.explainRejection(ctx, remote, attended, err) // what was wrong with the push tells more
 		}
-		if now, err := l.Tip(); err == nil && now == tip && l.tracked(remote) == had {
+		if now, err := l.Tip(); err == nil && now == tip && l.lastSeenAt(remote) == had {
 			stuck++
 		}
 	}
 	return out, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
 }
 
-// inTheWay is a BlockedError where a branch of the remote is why a push was rejected, and else what git said.
-func (l *Ledger) inTheWay(ctx context.Context, remote string, attended git.Attended, rejected error) error {
+// explainRejection is a BlockedError where a branch of the remote is why a push was rejected, and else what git said.
+func (l *Ledger) explainRejection(ctx context.Context, remote string, attended git.Attended, rejected error) error {
 	by, err := l.repo.ConflictingRefAt(ctx, remote, l.ref, attended)
 	if err != nil || by == "" {
 		return rejected
@@ -407,7 +407,7 @@ func (l *Ledger) inTheWay(ctx context.Context, remote string, attended git.Atten
 }
 
 func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, attended git.Attended) (sent bool, err error) {
-	instead, err := l.standsFor(ctx, had, tip)
+	instead, err := l.holdsAllOf(ctx, had, tip)
 	if err != nil {
 		return false, err
 	}
@@ -417,9 +417,9 @@ func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, atte
 	return l.repo.Push(ctx, remote, l.ref, tip, attended)
 }
 
-// standsFor reports whether a tip holds all that another one does, less what was scrubbed, without
+// holdsAllOf reports whether a tip holds all that another one does, less what was scrubbed, without
 // having it behind itself.
-func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) {
+func (l *Ledger) holdsAllOf(ctx context.Context, old, tip git.OID) (bool, error) {
 	if old == "" {
 		return false, nil
 	}
@@ -433,21 +433,21 @@ func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) 
 	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 
-// Sent reports whether a remote is known to hold all of one's own ledger, if there is one. It goes by the remote-tracking ref, so a push of code
+// IsSent reports whether a remote is known to hold all of one's own ledger, if there is one. It goes by the remote-tracking ref, so a push of code
 // without new sessions costs no second connection.
-func (l *Ledger) Sent(remote string) (bool, error) {
+func (l *Ledger) IsSent(remote string) (bool, error) {
 	tip, err := l.Tip()
-	return err == nil && (tip == "" || tip == l.tracked(remote)), err
+	return err == nil && (tip == "" || tip == l.lastSeenAt(remote)), err
 }
 
-// tracking is the ref that says what a remote holds of one's own ledger.
-func (l *Ledger) tracking(remote string) string {
+// trackingRef is the ref that says what a remote holds of one's own ledger.
+func (l *Ledger) trackingRef(remote string) string {
 	return trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix)
 }
 
-// tracked is what a remote held of one's own ledger when it was last seen; "" for nothing.
-func (l *Ledger) tracked(remote string) git.OID {
-	id, err := l.repo.Ref(l.tracking(remote))
+// lastSeenAt is what a remote held of one's own ledger when it was last seen; "" for nothing.
+func (l *Ledger) lastSeenAt(remote string) git.OID {
+	id, err := l.repo.Ref(l.trackingRef(remote))
 	if err != nil {
 		return ""
 	}
@@ -457,8 +457,8 @@ func (l *Ledger) tracked(remote string) git.OID {
 // noteSent notes what the remote holds now. git does so itself only where the remote's refspec
 // covers the branch. It is no reason to fail that it can't be noted: it was sent.
 func (l *Ledger) noteSent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
-	if now := l.tracked(remote); now != tip {
-		_ = l.repo.CompareAndSwap(ctx, l.tracking(remote), now, tip, "rekal: push")
+	if now := l.lastSeenAt(remote); now != tip {
+		_ = l.repo.CompareAndSwap(ctx, l.trackingRef(remote), now, tip, "rekal: push")
 	}
 	if !new {
 		return 0, nil
@@ -470,8 +470,8 @@ func (l *Ledger) noteSent(ctx context.Context, remote string, new bool, had, tip
 	return len(commits), nil
 }
 
-// pull merges what a remote holds of one's own ledger into the branch.
-func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) (Adopted, error) {
+// mergeRemote merges what a remote holds of one's own ledger into the branch.
+func (l *Ledger) mergeRemote(ctx context.Context, remote string, attended git.Attended) (Adopted, error) {
 	name := strings.TrimPrefix(l.ref, localPrefix)
 	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
 		return Adopted{}, err

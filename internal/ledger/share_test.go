@@ -67,11 +67,11 @@ func TestPush(t *testing.T) {
 	if sent := push(t, l); sent != 0 {
 		t.Errorf("nothing new: %d sent", sent)
 	}
-	if ok, err := l.Sent("origin"); !ok || err != nil {
+	if ok, err := l.IsSent("origin"); !ok || err != nil {
 		t.Errorf("Sent: %v, %v", ok, err)
 	}
 	add(t, l, note(t, 3, morning))
-	if ok, err := l.Sent("origin"); ok || err != nil {
+	if ok, err := l.IsSent("origin"); ok || err != nil {
 		t.Errorf("Sent with something new: %v, %v", ok, err)
 	}
 	if sent := push(t, l); sent != 1 {
@@ -90,7 +90,7 @@ func TestPush(t *testing.T) {
 	if sent := push(t, l); sent != 0 {
 		t.Errorf("without the lock: %d sent", sent)
 	}
-	if ok, err := l.Sent("origin"); !ok || err != nil {
+	if ok, err := l.IsSent("origin"); !ok || err != nil {
 		t.Errorf("Sent: %v, %v", ok, err)
 	}
 	harness.Equal(t, "refs of the remote", ref, remote.git("for-each-ref", "--format=%(refname)"))

@@ -92,9 +92,9 @@ type Judgement struct {
 	Trust session.Trust
 }
 
-// Judge says what the signature of each commit of a ledger is worth. Git is asked through ask of those that are signed: git.Repo.Verdicts, or what was
+// JudgeSignatures says what the signature of each commit of a ledger is worth. Git is asked through ask of those that are signed: git.Repo.Verdicts, or what was
 // said before; where it says nothing of one, nobody has looked. A commit of Sign by a key of the author covers the unsigned ones that it builds on.
-func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error)) (map[git.OID]Judgement, error) {
+func JudgeSignatures(ctx context.Context, repo *git.Repo, head Head, ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error)) (map[git.OID]Judgement, error) {
 	var all []git.Commit
 	var signed []git.OID
 	for c, err := range repo.Walk(ctx, []git.OID{head.OID}, nil) {
@@ -135,14 +135,14 @@ func Judge(ctx context.Context, repo *git.Repo, head Head, ask func(context.Cont
 	return out, nil
 }
 
-func judge(s git.Verdict, author string) Judgement { return Judgement{s, trust(s, author)} }
+func judge(s git.Verdict, author string) Judgement { return Judgement{s, trustOf(s, author)} }
 
 // isSomebodyElses reports whether something is known not to be the author's.
 func (j Judgement) isSomebodyElses() bool {
 	return j.Trust == session.Bad || j.Trust == session.Signed && j.Letter == "G"
 }
 
-func trust(s git.Verdict, author string) session.Trust {
+func trustOf(s git.Verdict, author string) session.Trust {
 	switch s.Letter {
 	case "": // nobody has asked
 		return 0
@@ -151,16 +151,16 @@ func trust(s git.Verdict, author string) session.Trust {
 	case "B", "R":
 		return session.Bad
 	case "G":
-		if isOf(s.Signer, author) {
+		if isSignedBy(s.Signer, author) {
 			return session.Verified
 		}
 	}
 	return session.Signed
 }
 
-// isOf reports whether a signer is the author: by the address of a key's user ID ("Alice <alice@example.com>"), or by one of the principals of a line of
+// isSignedBy reports whether a signer is the author: by the address of a key's user ID ("Alice <alice@example.com>"), or by one of the principals of a line of
 // allowed signers, which may be patterns ("alice@example.com,*@corp.example").
-func isOf(signer, author string) bool {
+func isSignedBy(signer, author string) bool {
 	if _, rest, ok := strings.Cut(signer, " <"); ok {
 		return strings.EqualFold(strings.TrimSuffix(rest, ">"), author)
 	}

@@ -92,7 +92,7 @@ func (t Target) removal(c Commit, now time.Time) (r session.Removal, ok bool) {
 	if c.OID != t.Checkpoint || len(c.Segments) == 0 { // a merge and the first commit say nothing
 		return r, false
 	}
-	return session.Removal{Entry: c.Segments[0].entry(), TS: now}, true
+	return session.Removal{Entry: c.Segments[0].entryID(), TS: now}, true
 }
 
 // Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
@@ -103,13 +103,13 @@ func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error
 	if err != nil || tip == "" {
 		return nil, errors.Join(err, targetWithoutLedger(targets, tip))
 	}
-	items, err := l.items(ctx, tip)
+	items, err := l.ownIDs(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
 	var out []Target
 	for _, t := range targets {
-		if t, err = l.complete(t, tip, items); err != nil {
+		if t, err = l.completeTarget(t, tip, items); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
@@ -117,8 +117,8 @@ func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error
 	return out, nil
 }
 
-func (l *Ledger) complete(t Target, tip git.OID, items session.Names) (Target, error) {
-	id, err := items.Find(t.Session)
+func (l *Ledger) completeTarget(t Target, tip git.OID, items session.Names) (Target, error) {
+	id, err := items.CompleteID(t.Session)
 	commit := git.OID("")
 	if t.Turn == nil && !t.Title {
 		commit = l.ownCommit(t.Session, tip)
@@ -149,8 +149,8 @@ func (l *Ledger) ownCommit(prefix string, tip git.OID) git.OID {
 	return id
 }
 
-// items are the IDs of the sessions and memories in one's own ledger.
-func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) {
+// ownIDs are the IDs of the sessions and memories in one's own ledger.
+func (l *Ledger) ownIDs(ctx context.Context, tip git.OID) (session.Names, error) {
 	ids := map[string]string{}
 	err := allEntries(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
 		for _, part := range e.Sessions {
@@ -175,7 +175,7 @@ func (l *Ledger) Sessions(ctx context.Context) (map[string]session.Session, erro
 		for _, part := range e.Sessions {
 			known := out[part.ID]
 			part.Turns, part.ToolCalls = nil, nil
-			known.Adopt(part)
+			known.TakeHead(part)
 			out[part.ID] = known
 		}
 		return nil

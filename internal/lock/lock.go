@@ -46,7 +46,7 @@ func Acquire(ctx context.Context, path string, kind Exclusive, wait time.Duratio
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for waited := time.Duration(0); ; waited += poll {
-		l, err := try(path, kind, how)
+		l, err := tryOnce(path, kind, how)
 		if err == nil {
 			return l, nil
 		}
@@ -64,15 +64,15 @@ func Acquire(ctx context.Context, path string, kind Exclusive, wait time.Duratio
 	}
 }
 
-// try takes the lock once. The file is opened anew each time, because the one that was there
+// tryOnce takes the lock once. The file is opened anew each time, because the one that was there
 // may have been removed by its holder.
-func try(path string, kind Exclusive, how int) (*Lock, error) {
+func tryOnce(path string, kind Exclusive, how int) (*Lock, error) {
 	f, err := openFile(path, kind)
 	if err != nil || f == nil {
 		return &Lock{}, err
 	}
 	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-	if err == nil && !stands(f, path) {
+	if err == nil && !isStillNamed(f, path) {
 		err = unix.EWOULDBLOCK // held, but not the file that others will find
 	}
 	if err != nil {
@@ -96,8 +96,8 @@ func openFile(path string, kind Exclusive) (*os.File, error) {
 	return f, err
 }
 
-// stands reports whether path still names an open file.
-func stands(f *os.File, path string) bool {
+// isStillNamed reports whether path still names an open file.
+func isStillNamed(f *os.File, path string) bool {
 	here, err := f.Stat()
 	if err != nil {
 		return false

@@ -33,7 +33,7 @@ func (c *connection) codeActions(ctx context.Context, p rangeParams) ([]codeActi
 	offer := func(title, name, argument string) {
 		out = append(out, codeAction{title, command{title, name, []any{p.TextDocument.URI, argument}}})
 	}
-	if lines := c.behind(ctx, p.TextDocument.URI, p.Range.Start.Line, p.Range.Start.Line); len(lines) > 0 {
+	if lines := c.linesBehind(ctx, p.TextDocument.URI, p.Range.Start.Line, p.Range.Start.Line); len(lines) > 0 {
 		if l := lines[0]; l.Session != "" {
 			offer("Show the session: "+l.Title, showSession, l.Session)
 		}
@@ -61,7 +61,7 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		return nil, err
 	}
 	shown := ""
-	err = c.ask(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
+	err = c.withIndex(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
 		look := text.Look{Width: textWidth, UTF8: true, Now: w.Now(), People: w.People(ctx)}
 		switch p.Command {
 		case showSession, showCommit:
@@ -80,7 +80,7 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		return nil, errors.New(c.Explain(err))
 	}
 	file := filepath.Join(c.dir, strings.TrimPrefix(p.Command, "git-rekal.")+"-"+fileName(argument)+".txt")
-	if err := errors.Join(remove(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil { // read-only, as editors show it
+	if err := errors.Join(removeIfThere(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil { // read-only, as editors show it
 		return nil, err
 	}
 	if c.client.shows {
@@ -91,7 +91,7 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 	return uriOf(file), err
 }
 
-func remove(file string) error {
+func removeIfThere(file string) error {
 	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 		return err
 	}

@@ -38,7 +38,7 @@ const (
 )
 
 func (c *connection) line(ctx context.Context, p positionParams) (*Line, error) {
-	lines := c.behind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
+	lines := c.linesBehind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
 	if len(lines) == 0 {
 		return nil, nil //nolint:nilnil // null: nothing to say
 	}
@@ -46,12 +46,12 @@ func (c *connection) line(ctx context.Context, p positionParams) (*Line, error) 
 }
 
 func (c *connection) hover(ctx context.Context, p positionParams) (*hoverResult, error) {
-	lines := c.behind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
+	lines := c.linesBehind(ctx, p.TextDocument.URI, p.Position.Line, p.Position.Line)
 	if len(lines) == 0 {
 		return nil, nil //nolint:nilnil // null: nothing to say
 	}
 	out := &hoverResult{Range: span{position{Line: p.Position.Line}, position{Line: p.Position.Line + 1}}}
-	if out.Contents = (markup{"plaintext", lines[0].plain()}); c.client.markdown {
+	if out.Contents = (markup{"plaintext", lines[0].plainText()}); c.client.markdown {
 		out.Contents = markup{"markdown", lines[0].markdown()}
 	}
 	return out, nil
@@ -68,9 +68,9 @@ func (c *connection) inlayHints(ctx context.Context, p rangeParams) ([]inlayHint
 		last--
 	}
 	previous := ""
-	for _, l := range c.behind(ctx, p.TextDocument.URI, p.Range.Start.Line, last) {
+	for _, l := range c.linesBehind(ctx, p.TextDocument.URI, p.Range.Start.Line, last) {
 		if l.Session != "" && l.Session != previous {
-			out = append(out, inlayHint{position{l.number, l.width}, l.Title + " · " + l.by(), true})
+			out = append(out, inlayHint{position{l.number, l.width}, l.Title + " · " + l.authorAndAgent(), true})
 		}
 		previous = l.Session
 	}
@@ -83,16 +83,16 @@ type numbered struct {
 	number, width int // from 0 on; units of UTF-16
 }
 
-// behind tells what stands behind lines of a file, from 0 on; nothing where there is nothing to say, and why stands in the editor's log.
-func (c *connection) behind(ctx context.Context, uri string, from, to int) []numbered {
-	out, err := c.explain(ctx, uri, from, to)
+// linesBehind tells what stands behind lines of a file, from 0 on; nothing where there is nothing to say, and why stands in the editor's log.
+func (c *connection) linesBehind(ctx context.Context, uri string, from, to int) []numbered {
+	out, err := c.explainLines(ctx, uri, from, to)
 	if err != nil && ctx.Err() == nil {
 		c.log(ctx, c.Explain(err))
 	}
 	return out
 }
 
-func (c *connection) explain(ctx context.Context, uri string, from, to int) (out []numbered, err error) {
+func (c *connection) explainLines(ctx context.Context, uri string, from, to int) (out []numbered, err error) {
 	path, err := pathOf(uri)
 	if err != nil {
 		return nil, err
@@ -103,14 +103,14 @@ func (c *connection) explain(ctx context.Context, uri string, from, to int) (out
 			return nil, nil
 		}
 	}
-	err = c.ask(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
+	err = c.withIndex(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
 		req := ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", path, from+1, to+1)}
 		if open {
 			req.Unsaved, req.Blames = &text, &c.blames
 		}
 		answer, err := at.Why(ctx, req)
 		if err == nil {
-			out = linesOf(answer, w.People(ctx).Name)
+			out = splitByLine(answer, w.People(ctx).Name)
 		}
 		return err
 	})
@@ -120,8 +120,8 @@ func (c *connection) explain(ctx context.Context, uri string, from, to int) (out
 	return out, err
 }
 
-// linesOf takes an answer of why apart, line by line.
-func linesOf(a result.Recall, name func(address string) string) []numbered {
+// splitByLine takes an answer of why apart, line by line.
+func splitByLine(a result.Recall, name func(address string) string) []numbered {
 	out := make([]numbered, a.Why.To-a.Why.From+1)
 	each := func(ranges []result.Range, set func(*Line)) {
 		for _, r := range ranges {
@@ -166,14 +166,14 @@ func linesOf(a result.Recall, name func(address string) string) []numbered {
 	return out
 }
 
-// by is who said it to which agent, and on which day.
-func (l Line) by() string {
+// authorAndAgent is who said it to which agent, and on which day.
+func (l Line) authorAndAgent() string {
 	day, _, _ := strings.Cut(l.When, "T")
 	return strings.Join([]string{l.Author, l.Agent, day}, ", ")
 }
 
-// known says how the tie between line and session is known.
-func (l Line) known() string {
+// howKnown says how the tie between line and session is known.
+func (l Line) howKnown() string {
 	switch {
 	case l.Exact:
 		return "the session wrote this line"
@@ -189,8 +189,8 @@ func (l Line) known() string {
 	return "of times, names or content alone: a guess"
 }
 
-// plain and markdown lay a line out for a hover.
-func (l Line) plain() string {
+// plainText and markdown lay a line out for a hover.
+func (l Line) plainText() string {
 	switch l.State {
 	case stateUncommitted:
 		return "Not committed yet."
@@ -203,15 +203,15 @@ func (l Line) plain() string {
 	}
 	day, _, _ := strings.Cut(l.When, "T")
 	return strings.Join([]string{
-		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.known() + ".", "commit " + l.Commit + " · git rekal show " + l.Session,
+		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.howKnown() + ".", "commit " + l.Commit + " · git rekal show " + l.Session,
 	}, "\n")
 }
 
 func (l Line) markdown() string {
 	if l.State != stateSession {
-		return escaped(l.plain())
+		return escaped(l.plainText())
 	}
-	parts := strings.SplitN(l.plain(), "\n", 3)
+	parts := strings.SplitN(l.plainText(), "\n", 3)
 	return "**" + escaped(parts[0]) + "**\n\n> " + escaped(parts[1]) + "\n\n" + strings.ReplaceAll(escaped(parts[2]), "\n", "  \n")
 }
 
@@ -220,8 +220,8 @@ func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`, "#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "&", `&amp;`, "://", `:\//`).Replace(s)
 }
 
-// ask opens the repository of a folder, and its index, for one question.
-func (c *connection) ask(ctx context.Context, dir string, question func(context.Context, *workspace.Workspace, *ask.Moment) error) error {
+// withIndex opens the repository of a folder, and its index, for one question.
+func (c *connection) withIndex(ctx context.Context, dir string, question func(context.Context, *workspace.Workspace, *ask.Moment) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
@@ -237,7 +237,7 @@ func (c *connection) ask(ctx context.Context, dir string, question func(context.
 		return err
 	}
 	defer w.Close()
-	if err := w.Ready(); err != nil {
+	if err := w.CheckReady(); err != nil {
 		return err
 	}
 	at, err := ask.Open(ctx, w, ask.Opening{})

@@ -33,22 +33,22 @@ func (g Groups) Names() []string { return slices.Sorted(maps.Keys(g)) }
 
 // Holding are the groups that hold a repository, sorted. Roots are its own.
 func (g Groups) Holding(roots []os.FileInfo) []string {
-	return slices.DeleteFunc(g.Names(), func(name string) bool { return firstMeaning(roots, g[name]) == "" })
+	return slices.DeleteFunc(g.Names(), func(name string) bool { return firstPathOf(roots, g[name]) == "" })
 }
 
 // PathBeside is the path by which a group that holds one repository means another one, "" where none does. Both are told by their roots.
 func (g Groups) PathBeside(roots, other []os.FileInfo) string {
 	for _, name := range g.Holding(roots) {
-		if path := firstMeaning(other, g[name]); path != "" {
+		if path := firstPathOf(other, g[name]); path != "" {
 			return path
 		}
 	}
 	return ""
 }
 
-// firstMeaning is the first path that globs mean and a root is at, "" for none.
-func firstMeaning(roots []os.FileInfo, globs []string) string {
-	for _, path := range Matching(globs) {
+// firstPathOf is the first path that globs mean and a root is at, "" for none.
+func firstPathOf(roots []os.FileInfo, globs []string) string {
+	for _, path := range ExpandGlobs(globs) {
 		info, err := os.Stat(path)
 		if err == nil && slices.ContainsFunc(roots, func(root os.FileInfo) bool { return os.SameFile(root, info) }) {
 			return path
@@ -57,8 +57,8 @@ func firstMeaning(roots []os.FileInfo, globs []string) string {
 	return ""
 }
 
-// Matching are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend on where one stands.
-func Matching(globs []string) (paths []string) {
+// ExpandGlobs are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend on where one stands.
+func ExpandGlobs(globs []string) (paths []string) {
 	for _, glob := range globs {
 		if found, err := filepath.Glob(filepath.Clean(glob)); err == nil && filepath.IsAbs(glob) {
 			paths = append(paths, found...)

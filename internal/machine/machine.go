@@ -55,14 +55,14 @@ func (m Machine) ListFile() string { return filepath.Join(m.dir, listFile) }
 
 // Repositories are those that were set up and are there, sorted.
 func (m Machine) Repositories() ([]string, error) {
-	all, err := m.listed()
+	all, err := m.readList()
 	return slices.DeleteFunc(all, func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.IsDir()
 	}), err
 }
 
-func (m Machine) listed() ([]string, error) {
+func (m Machine) readList() ([]string, error) {
 	if m.dir == "" {
 		return nil, nil
 	}
@@ -77,66 +77,66 @@ func (m Machine) listed() ([]string, error) {
 
 // Add puts a repository on the list. Nothing is written where it is on it.
 func (m Machine) Add(ctx context.Context, path string) error {
-	if all, err := m.listed(); m.dir == "" || err == nil && slices.Contains(all, path) {
+	if all, err := m.readList(); m.dir == "" || err == nil && slices.Contains(all, path) {
 		return nil
 	}
 	if strings.Contains(path, "\n") {
 		return fmt.Errorf("machine: a path with a line break can't be listed: %q", path)
 	}
-	return m.change(ctx, func(all []string) []string { return append(all, path) })
+	return m.changeList(ctx, func(all []string) []string { return append(all, path) })
 }
 
 // Remove takes a repository off the list.
 func (m Machine) Remove(ctx context.Context, path string) error {
-	if all, err := m.listed(); err != nil || !slices.Contains(all, path) {
+	if all, err := m.readList(); err != nil || !slices.Contains(all, path) {
 		return err
 	}
-	return m.change(ctx, func(all []string) []string {
+	return m.changeList(ctx, func(all []string) []string {
 		return slices.DeleteFunc(all, func(one string) bool { return one == path })
 	})
 }
 
 // ForgetMissing takes off the list what is not there any more, and names it.
 func (m Machine) ForgetMissing(ctx context.Context) (gone []string, err error) {
-	all, err := m.listed()
+	all, err := m.readList()
 	here, err2 := m.Repositories()
 	gone = slices.DeleteFunc(all, func(path string) bool { return slices.Contains(here, path) })
 	if err = errors.Join(err, err2); err != nil || len(gone) == 0 {
 		return nil, err
 	}
-	return gone, m.change(ctx, func(all []string) []string {
+	return gone, m.changeList(ctx, func(all []string) []string {
 		return slices.DeleteFunc(all, func(path string) bool { return slices.Contains(gone, path) })
 	})
 }
 
-// change rewrites the list while nobody else does.
-func (m Machine) change(ctx context.Context, edit func([]string) []string) error {
-	return m.alone(ctx, func() error {
-		all, err := m.listed()
+// changeList rewrites the list while nobody else does.
+func (m Machine) changeList(ctx context.Context, edit func([]string) []string) error {
+	return m.withFolderLock(ctx, func() error {
+		all, err := m.readList()
 		if err != nil {
 			return err
 		}
 		all = edit(all)
 		slices.Sort(all)
-		return m.write(all)
+		return m.writeList(all)
 	})
 }
 
-// alone does something to the folder while nobody else does, and removes it where it is empty then.
-func (m Machine) alone(ctx context.Context, do func() error) error {
-	held, err := m.hold(ctx)
+// withFolderLock does something to the folder while nobody else does, and removes it where it is empty then.
+func (m Machine) withFolderLock(ctx context.Context, do func() error) error {
+	held, err := m.lockFolder(ctx)
 	if err == nil {
 		err = errors.Join(do(), held.Remove())
 	}
 	if err != nil {
 		return fmt.Errorf("machine: change %s: %w", m.dir, err)
 	}
-	m.leave()
+	m.removeEmptyFolder()
 	return nil
 }
 
-// hold makes the folder and takes its lock; one who takes the last entry off may remove the folder in between.
-func (m Machine) hold(ctx context.Context) (held *lock.Lock, err error) {
+// lockFolder makes the folder and takes its lock; one who takes the last entry off may remove the folder in between.
+func (m Machine) lockFolder(ctx context.Context) (held *lock.Lock, err error) {
 	for range 10 {
 		if err = m.makeFolder(); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (m Machine) makeFolder() error {
 	return os.WriteFile(filepath.Join(m.dir, madeFile), nil, 0o600)
 }
 
-func (m Machine) write(all []string) error {
+func (m Machine) writeList(all []string) error {
 	if len(all) == 0 {
 		return os.Remove(m.ListFile())
 	}
@@ -169,8 +169,8 @@ func (m Machine) write(all []string) error {
 	return os.Rename(fresh, m.ListFile())
 }
 
-// leave removes the folder where it holds nothing any more, and the one above if Add made it.
-func (m Machine) leave() {
+// removeEmptyFolder removes the folder where it holds nothing any more, and the one above if Add made it.
+func (m Machine) removeEmptyFolder() {
 	made := filepath.Join(m.dir, madeFile)
 	entries, err := os.ReadDir(m.dir)
 	above := len(entries) == 1 && entries[0].Name() == madeFile

@@ -30,13 +30,13 @@ func (m Machine) InstallTemplate(ctx context.Context, env []string, home, binary
 	if m.dir == "" || home == "" {
 		return report, fmt.Errorf("machine: install a template: %w", ErrNoHome)
 	}
-	err = m.alone(ctx, func() error {
+	err = m.withFolderLock(ctx, func() error {
 		set, err := m.readSet(home, env)
 		if err != nil {
 			return err
 		}
 		fresh := m.path(templateDir + ".new")
-		err = errors.Join(os.RemoveAll(fresh), set.copyFormer(ctx, env, fresh))
+		err = errors.Join(os.RemoveAll(fresh), set.copyFormerTemplate(ctx, env, fresh))
 		if err == nil {
 			report, err = setup.InstallTemplate(fresh, binary)
 		}
@@ -44,7 +44,7 @@ func (m Machine) InstallTemplate(ctx context.Context, env []string, home, binary
 			err = errors.Join(os.RemoveAll(m.path(templateDir)), os.Rename(fresh, m.path(templateDir)))
 		}
 		if err == nil && set.lines == "" {
-			err = m.set(set)
+			err = m.writeSetting(set)
 		}
 		return errors.Join(err, os.RemoveAll(fresh))
 	})
@@ -56,7 +56,7 @@ func (m Machine) RemoveTemplate(ctx context.Context, env []string, home string) 
 	if _, err := os.Stat(m.path(templateFile)); m.dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	err = m.alone(ctx, func() error {
+	err = m.withFolderLock(ctx, func() error {
 		set, err := m.readSet(home, env)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (m Machine) RemoveTemplate(ctx context.Context, env []string, home string) 
 		case set.rest == "" && set.made:
 			err = os.Remove(set.file)
 		default:
-			err = replace(set.file, set.rest)
+			err = replaceText(set.file, set.rest)
 		}
 		if err == nil {
 			err = errors.Join(os.RemoveAll(m.path(templateDir)), os.Remove(m.path(templateFile)))
@@ -137,8 +137,8 @@ func globalConfig(home string, env []string) string {
 	return file
 }
 
-// set notes the lines, then adds them.
-func (m Machine) set(s setting) error {
+// writeSetting notes the lines, then adds them.
+func (m Machine) writeSetting(s setting) error {
 	path := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m.path(templateDir))
 	lines := "[init]\n\ttemplateDir = \"" + path + "\" # by git rekal init --template; \"git rekal clean --all\" removes it\n"
 	if s.rest != "" && !strings.HasSuffix(s.rest, "\n") {
@@ -151,11 +151,11 @@ func (m Machine) set(s setting) error {
 	if err := os.WriteFile(m.path(templateFile), []byte(file+"\n"+lines), 0o600); err != nil {
 		return err
 	}
-	return replace(s.file, s.rest+lines)
+	return replaceText(s.file, s.rest+lines)
 }
 
-// replace gives a file another text at once; links to it and its mode stay.
-func replace(file, text string) error {
+// replaceText gives a file another text at once; links to it and its mode stay.
+func replaceText(file, text string) error {
 	mode := fs.FileMode(0o644)
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
@@ -177,8 +177,8 @@ func replace(file, text string) error {
 	return nil
 }
 
-// copyFormer makes a folder with what git's template would be without our lines.
-func (s setting) copyFormer(ctx context.Context, env []string, dir string) error {
+// copyFormerTemplate makes a folder with what git's template would be without our lines.
+func (s setting) copyFormerTemplate(ctx context.Context, env []string, dir string) error {
 	plain, err := os.CreateTemp("", "git-rekal-*")
 	if err != nil {
 		return err

@@ -73,9 +73,9 @@ func (r *Renderer) HTML(content string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // G203: made by the functions below, and by goldmark without html.WithUnsafe
 }
 
-// Fold parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond them, or within it, if it is
+// SplitLong parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond them, or within it, if it is
 // the first. Code that is parted stays code.
-func (r *Renderer) Fold(content string, most int) (head, rest string) {
+func (r *Renderer) SplitLong(content string, most int) (head, rest string) {
 	if len(content) <= most+most/2 {
 		return content, ""
 	}
@@ -90,7 +90,7 @@ func (r *Renderer) Fold(content string, most int) (head, rest string) {
 	if cut >= most/4 {
 		return content[:cut], content[cut:]
 	}
-	cut = CutAt(content, most)
+	cut = CutPosition(content, most)
 	if code, ok := block.(*ast.FencedCodeBlock); ok && code.Lines().Len() > 0 && cut > code.Lines().At(0).Start {
 		opening := content[lineStart(content, code.Pos()):code.Lines().At(0).Start]
 		return content[:cut], opening + content[cut:]
@@ -100,8 +100,8 @@ func (r *Renderer) Fold(content string, most int) (head, rest string) {
 
 func lineStart(s string, at int) int { return strings.LastIndexByte(s[:at], '\n') + 1 }
 
-// CutAt is a place at or before so many bytes where a text may be parted: behind a line where there is one, else between characters.
-func CutAt(s string, most int) int {
+// CutPosition is a place at or before so many bytes where a text may be parted: behind a line where there is one, else between characters.
+func CutPosition(s string, most int) int {
 	if most >= len(s) {
 		return len(s)
 	}

@@ -48,7 +48,7 @@ func TestFold(t *testing.T) {
 		{"in a long line", strings.Repeat("é", 200), strings.Repeat("é", 50), strings.Repeat("é", 150)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			head, rest := r.Fold(test.content, 100)
+			head, rest := r.SplitLong(test.content, 100)
 			harness.Equal(t, "head", test.head, head)
 			harness.Equal(t, "rest", test.rest, rest)
 		})
@@ -67,7 +67,7 @@ func FuzzHTML(f *testing.F) {
 	}
 	r := New()
 	f.Fuzz(func(t *testing.T, content string) {
-		head, rest := r.Fold(content, 100)
+		head, rest := r.SplitLong(content, 100)
 		for _, part := range []string{content, head, rest} {
 			z := html.NewTokenizer(strings.NewReader(string(r.HTML(part))))
 			for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {

@@ -135,7 +135,7 @@ func (w *world) usurper(r *rand.Rand, email string, sessions []session.Session) 
 	for _, at := range []int{-29_000_000, -2000, 1 + r.IntN(40), 50 + r.IntN(40), 39_000_000} {
 		s := sessions[r.IntN(len(sessions))]
 		e := forged(email, s, memory(r.IntN(90), "note", "of somebody"))
-		other := session.OthersID(s.ID, "refs/heads/rekal/"+[]string{alice, bob, mallory}[r.IntN(3)])
+		other := session.IDOfOthers(s.ID, "refs/heads/rekal/"+[]string{alice, bob, mallory}[r.IntN(3)])
 		if r.IntN(2) == 0 {
 			e.Sessions = append(e.Sessions, e.Sessions[0])
 			e.Sessions[1].ID, e.Sessions[1].Parent, e.Sessions[1].ForkedFrom = other, s.ID, sessions[r.IntN(len(sessions))].ID

@@ -55,7 +55,7 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 			return err
 		}
 		if e.private {
-			private = append(private, e.items()...)
+			private = append(private, e.idsBesideMarks()...)
 		}
 	}
 	if err := b.tx.AddPrivate(ctx, private); err != nil {
@@ -70,7 +70,7 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
 	var ids []string
 	for _, e := range entries {
-		ids = append(ids, e.mentioned()...)
+		ids = append(ids, e.idsMentioned()...)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -94,10 +94,10 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	if err := b.checkOrder(entries); err != nil {
 		return err
 	}
-	pending, err := b.tx.Pending(ctx, ids)
+	pending, err := b.tx.UncommittedPaths(ctx, ids)
 	for id, paths := range pending {
 		for _, p := range paths {
-			b.edit(id, p)
+			b.notePending(id, p)
 		}
 	}
 	return err
@@ -111,7 +111,7 @@ func (b *batch) checkOrder(entries []entry) error {
 		return nil
 	}
 	for _, e := range entries {
-		for _, id := range e.items() {
+		for _, id := range e.idsBesideMarks() {
 			if r := b.rows[id]; e.key < b.memories[id].Entry || r != nil && e.key < r.LastEntry {
 				return errRestart
 			}
@@ -120,7 +120,7 @@ func (b *batch) checkOrder(entries []entry) error {
 	return nil
 }
 
-func (b *batch) edit(id, path string) {
+func (b *batch) notePending(id, path string) {
 	if b.pending[id] == nil {
 		b.pending[id] = map[string]bool{}
 	}
@@ -131,15 +131,15 @@ func (b *batch) edit(id, path string) {
 func (b *batch) addEntry(ctx context.Context, e entry) error {
 	parts, ties := len(b.parts), len(b.ties)
 	for _, p := range e.Sessions {
-		if err := b.part(ctx, e, p); err != nil {
+		if err := b.addPart(ctx, e, p); err != nil {
 			return err
 		}
 	}
 	for _, m := range e.Memories {
-		b.memory(e, m)
+		b.addMemory(e, m)
 	}
 	if e.Checkpoint != nil {
-		if err := b.checkpoint(ctx, e, b.parts[parts:]); err != nil {
+		if err := b.addCheckpoint(ctx, e, b.parts[parts:]); err != nil {
 			return err
 		}
 	}
@@ -147,23 +147,23 @@ func (b *batch) addEntry(ctx context.Context, e entry) error {
 		b.rewrote[address(e.email)] = true
 	}
 	if len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote) > 0 {
-		b.wrote(e)
+		b.addWrote(e)
 	}
-	b.spawners(e, ties)
+	b.tieSpawners(e, ties)
 	return nil
 }
 
-// part adds a session's part. It mostly goes on where the session stands, and is appended as
+// addPart adds a session's part. It mostly goes on where the session stands, and is appended as
 // it is. Where two machines captured a session, each counted on from what it knew: then
 // what is not there yet is numbered behind what is.
-func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
+func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	if b.memories[p.ID].ID != "" {
 		return nil // an ID is what its author first says that it is
 	}
-	p.Title = session.Informative(p.Title)
+	p.Title = session.InformativePart(p.Title)
 	row := b.rows[p.ID]
 	if row == nil {
 		row = b.newRow(e, p)
@@ -178,7 +178,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 		p = whole.Absorb(p, session.Piece)
 		row.FirstTurn, row.FirstTool = whole.FirstTurn, whole.FirstTool
 	}
-	row.Adopt(p)
+	row.TakeHead(p)
 	row.NextTurn, row.NextTool = p.FirstTurn+len(p.Turns), p.FirstTool+len(p.ToolCalls)
 	row.LastEntry = e.key
 	if last := p.LastTS(); len(p.Turns) > 0 && last.After(row.LastTurnAt) {
@@ -192,16 +192,16 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
 	}
 	for _, c := range p.ToolCalls {
-		if path := c.Edited(); path != "" && e.Checkpoint != nil { // an import is behind the commits that took its edits
-			b.edit(p.ID, path)
+		if path := c.EditedPath(); path != "" && e.Checkpoint != nil { // an import is behind the commits that took its edits
+			b.notePending(p.ID, path)
 		}
 	}
-	b.namedBy(p.ID).Add(p.ToolCalls)
+	b.mentionsOf(p.ID).Add(p.ToolCalls)
 	return nil
 }
 
-// memory adds a memory. One that repeats an ID of the same author is dropped.
-func (b *batch) memory(e entry, m session.Memory) {
+// addMemory adds a memory. One that repeats an ID of the same author is dropped.
+func (b *batch) addMemory(e entry, m session.Memory) {
 	if b.rows[m.ID] != nil || b.memories[m.ID].ID != "" {
 		return
 	}
@@ -237,7 +237,7 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 // loadWhole puts together what is there of a session: in the tables, and before in the batch.
 func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 	whole := &session.Session{ID: row.ID, FirstTurn: row.FirstTurn, FirstTool: row.FirstTool, StartedAt: row.StartedAt}
-	if err := b.tx.Whole(ctx, whole); err != nil {
+	if err := b.tx.LoadTurns(ctx, whole); err != nil {
 		return err
 	}
 	for _, p := range b.parts {
@@ -249,9 +249,9 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 	return nil
 }
 
-// checkpoint ties a checkpoint to the sessions that it adds parts to and to those that it links,
+// addCheckpoint ties a checkpoint to the sessions that it adds parts to and to those that it links,
 // and gives its files to those whose they are.
-func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session) error {
+func (b *batch) addCheckpoint(ctx context.Context, e entry, parts []session.Session) error {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
 	cp.Links = b.resolveLinks(e)
@@ -315,11 +315,11 @@ func (b *batch) resolveLinks(e entry) []session.Link {
 
 // flush writes what was taken.
 func (b *batch) flush(ctx context.Context) error {
-	return search.AddBeside(ctx, b.tx, b.indexed, func() error { return b.append(ctx) })
+	return search.AddWhile(ctx, b.tx, b.indexed, func() error { return b.appendRows(ctx) })
 }
 
-// append writes the rows of all tables but those of search.
-func (b *batch) append(ctx context.Context) error {
+// appendRows writes the rows of all tables but those of search.
+func (b *batch) appendRows(ctx context.Context) error {
 	rows := b.changedRows()
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
 	var noted error
@@ -333,7 +333,7 @@ func (b *batch) append(ctx context.Context) error {
 		b.tx.AppendTools(ctx, b.parts),
 		b.tx.AppendUsage(ctx, b.usage),
 		b.tx.AppendParts(ctx, b.commits),
-		b.tx.ReplacePending(ctx, b.pending),
+		b.tx.ReplaceUncommittedPaths(ctx, b.pending),
 		b.tx.AppendMemories(ctx, b.saved),
 		b.tx.AppendDangling(ctx, b.dangling),
 		b.tx.AppendCheckpoints(ctx, b.cps),
@@ -351,7 +351,7 @@ func (b *batch) touches() []db.Touch {
 	set := map[db.Touch]bool{}
 	for _, p := range b.parts {
 		for _, c := range p.ToolCalls {
-			if path := c.Touched(); path != "" {
+			if path := c.TouchedPath(); path != "" {
 				set[db.Touch{Path: path, Session: p.ID}] = true
 			}
 		}

@@ -46,8 +46,8 @@ const (
 	everything               // however long that takes
 )
 
-// step is how many bytes of a ledger are read besides those that were.
-func (m *Materializer) step(p *plan) uint64 {
+// bytesToRead is how many bytes of a ledger are read besides those that were.
+func (m *Materializer) bytesToRead(p *plan) uint64 {
 	l := m.limits()
 	switch {
 	case p.effort == everything || m.past: // no sync would go on with a past moment
@@ -58,8 +58,8 @@ func (m *Materializer) step(p *plan) uint64 {
 	return max(l.Step-min(l.Step, p.added), l.Step/fairShare)
 }
 
-// readable is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
-func (m *Materializer) readable(ctx context.Context, p *plan, h ledger.Head) (to reach, over *ledger.BoundsError, err error) {
+// readableUpTo is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
+func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, over *ledger.BoundsError, err error) {
 	was := p.was[h.Ref]
 	switch {
 	case h.Remote == "":
@@ -69,15 +69,15 @@ func (m *Materializer) readable(ctx context.Context, p *plan, h ledger.Head) (to
 	case was.rests && was.tried == h.OID && p.effort != everything:
 		return was, nil, nil
 	}
-	limit := was.bytes + min(m.step(p), ledger.NoLimit-was.bytes)
-	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
+	limit := was.bytes + min(m.bytesToRead(p), ledger.NoLimit-was.bytes)
+	got, err := m.limits().AsOf(m.Now()).NewestWithin(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
 	if errors.As(err, &over) {
 		err = nil
 	}
 	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, over, err
 }
 
-func behindCommit(applied git.OID) string {
+func describeReach(applied git.OID) string {
 	if applied == "" {
 		return "its beginning"
 	}
@@ -94,7 +94,7 @@ func (m *Materializer) writeBisecting(ctx context.Context, draft func(off map[st
 		return false, err
 	}
 	var failed error
-	off, left := map[string]bool{}, p.advanced()
+	off, left := map[string]bool{}, p.ledgersWithMore()
 	for {
 		failed = write(p)
 		if failed == nil || ctx.Err() != nil || isSystemError(failed) || len(left) == 0 {
@@ -123,8 +123,8 @@ func isSystemError(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// advanced are the ledgers of other people of which there is more than was in the tables, those that add the least first.
-func (p *plan) advanced() []string {
+// ledgersWithMore are the ledgers of other people of which there is more than was in the tables, those that add the least first.
+func (p *plan) ledgersWithMore() []string {
 	var out []string
 	for ref, r := range p.cursor {
 		if ref != p.authors[ref] && r.applied != p.was[ref].applied {
@@ -138,6 +138,6 @@ func (p *plan) advanced() []string {
 
 // setAside leaves a ledger where it was until it moves.
 func (p *plan) setAside(ref string, failed error) {
-	p.cursor[ref] = p.cursor[ref].withTried(p.tips[ref], true)
+	p.cursor[ref] = p.cursor[ref].withTip(p.tips[ref], true)
 	p.failed = append(p.failed, fmt.Errorf("skipped what is new of %s until it moves: %w", ref, failed))
 }

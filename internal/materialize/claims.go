@@ -48,7 +48,7 @@ func newClaims(said map[claim]db.Claim, own cursor) *claims {
 	var lost []claim
 	for cl := range said {
 		if contested[cl.id] {
-			c.also[session.OthersID(cl.id, cl.author)] = cl
+			c.also[session.IDOfOthers(cl.id, cl.author)] = cl
 		}
 		if c.owner[cl.id] != cl.author {
 			lost = append(lost, cl)
@@ -56,7 +56,7 @@ func newClaims(said map[claim]db.Claim, own cursor) *claims {
 	}
 	for len(lost) > 0 {
 		cl := lost[0]
-		id := session.OthersID(cl.id, cl.author)
+		id := session.IDOfOthers(cl.id, cl.author)
 		if author, named := c.owner[id]; named && !c.taken[id] {
 			lost = append(lost, claim{id, author})
 		}
@@ -81,7 +81,7 @@ func isOwn(own cursor, author string) bool {
 // name is what an author's session or memory is called that the author's ledger calls id.
 func (c *claims) name(id, author string) string {
 	if owner, named := c.owner[id]; c.taken[id] || named && owner != author {
-		return session.OthersID(id, author)
+		return session.IDOfOthers(id, author)
 	}
 	return id
 }
@@ -110,7 +110,7 @@ func address(email string) string { return strings.ToLower(email) }
 // older than its commit.
 func (c commit) isCredible(id string) bool {
 	at := c.Segments[0].Time()
-	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(ledger.Leeway).Before(session.Began(id)) &&
+	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(ledger.Leeway).Before(session.TimeOfID(id)) &&
 		(c.Cut || at.Sub(c.When).Abs() <= ledger.Leeway)
 }
 
@@ -183,7 +183,7 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 		return nil
 	})
 	for cl := range ids {
-		out.ids = append(out.ids, cl.id, session.OthersID(cl.id, cl.author))
+		out.ids = append(out.ids, cl.id, session.IDOfOthers(cl.id, cl.author))
 	}
 	return out, err
 }
@@ -198,7 +198,7 @@ func (out *scanned) add(e entry, ids map[claim]bool) {
 			out.said[cl] = c
 		}
 	}
-	for _, id := range e.mentioned() {
+	for _, id := range e.idsMentioned() {
 		ids[claim{id, authorOf(e.email, "?")}] = true
 	}
 }
@@ -232,11 +232,11 @@ func (s *store) renames(ctx context.Context, tx *db.Tx, before *claims, more sca
 		return err
 	}
 	for cl, entry := range more.first {
-		if entry < dangling[session.OthersID(cl.id, cl.author)] {
+		if entry < dangling[session.IDOfOthers(cl.id, cl.author)] {
 			return errRestart
 		}
 	}
-	refer, err := tx.Refer(ctx, lost)
+	refer, err := tx.IsReferredTo(ctx, lost)
 	if err == nil && refer {
 		err = errRestart
 	}
@@ -259,7 +259,7 @@ func (s *store) rename(entries []entry) {
 		}
 		for i := range e.Wrote {
 			w := &e.Wrote[i]
-			entries[n].written = append(entries[n].written, session.OthersID(w.Session, author))
+			entries[n].written = append(entries[n].written, session.IDOfOthers(w.Session, author))
 			w.Session = s.claims.name(w.Session, author)
 		}
 		if e.Checkpoint == nil {
@@ -267,7 +267,7 @@ func (s *store) rename(entries []entry) {
 		}
 		for i := range e.Checkpoint.Links {
 			l := &e.Checkpoint.Links[i]
-			entries[n].linked = append(entries[n].linked, session.OthersID(l.Session, author))
+			entries[n].linked = append(entries[n].linked, session.IDOfOthers(l.Session, author))
 			l.Session = s.claims.name(l.Session, author)
 		}
 	}

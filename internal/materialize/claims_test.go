@@ -123,9 +123,9 @@ func nobodyTakes(t *testing.T, some ...string) {
 				}
 				var want, hers []string
 				for _, item := range []struct{ id, forged string }{{s.ID, "forged by "}, {note.ID, "forged note by "}} {
-					names := map[string]string{mallory: session.OthersID(item.id, branch+mallory), eve: session.OthersID(item.id, branch+eve), alice: item.id}
+					names := map[string]string{mallory: session.IDOfOthers(item.id, branch+mallory), eve: session.IDOfOthers(item.id, branch+eve), alice: item.id}
 					if attack.taken && !mine {
-						names[mallory], names[alice] = item.id, session.OthersID(item.id, branch+alice)
+						names[mallory], names[alice] = item.id, session.IDOfOthers(item.id, branch+alice)
 					}
 					want = append(want, text(names[alice], alice, "hello"), text(names[mallory], mallory, item.forged+mallory), text(names[eve], eve, item.forged+eve))
 					hers = append(hers, names[alice])
@@ -152,7 +152,7 @@ func TestNobodyTakesTheOtherID(t *testing.T) {
 	w.dated(mallory, later(10), later(10), forged(mallory, s, note))
 	w.catchUp(m)
 	other, otherNote := s, note
-	other.ID, otherNote.ID = session.OthersID(s.ID, branch+alice), session.OthersID(note.ID, branch+alice)
+	other.ID, otherNote.ID = session.IDOfOthers(s.ID, branch+alice), session.IDOfOthers(note.ID, branch+alice)
 	w.dated(eve, later(10), later(10), forged(eve, other, otherNote))
 	w.dated(mallory, later(11), later(11), forged(mallory, other, otherNote))
 	same(t, "lived", w.rebuilt(), w.catchUp(m))
@@ -184,7 +184,7 @@ func TestPurgeByTheOtherID(t *testing.T) {
 	w := newWorld(t)
 	s := chat("one", 0, "human hello")
 	w.append(alice, 20, entryOf(commit("1", alice), s))
-	w.append(alice, 30, purge(1, session.OthersID(s.ID, branch+alice)))
+	w.append(alice, 30, purge(1, session.IDOfOthers(s.ID, branch+alice)))
 	w.dated(mallory, time.Unix(1000, 0), later(40), forged(mallory, s, memory(1, "x", "y")))
 	harness.Equal(t, "purged", []string{s.ID}, w.purgedIn(w.materializer()))
 }

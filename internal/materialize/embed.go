@@ -18,7 +18,7 @@ const embedFile = "lock.embed"
 
 // Embed fills in the vectors that are missing. While another process does the same, it does nothing.
 func (m *Materializer) Embed(ctx context.Context, e search.Embedder) error {
-	held, err := lock.Acquire(ctx, m.path(embedFile), lock.ToWrite, 0)
+	held, err := lock.Acquire(ctx, m.filePath(embedFile), lock.ToWrite, 0)
 	if errors.Is(err, lock.ErrBusy) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (m *Materializer) Embed(ctx context.Context, e search.Embedder) error {
 // Unembedded is how many sessions and memories of the index lack vectors of a model. It changes nothing, and knows nothing of what the
 // index does not have yet.
 func (m *Materializer) Unembedded(ctx context.Context, model string) (left int, err error) {
-	d, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
+	d, err := db.Open(ctx, m.filePath(indexFile), db.ReadOnly)
 	if err != nil {
 		return 0, err
 	}
@@ -52,26 +52,26 @@ func (m embeddable) Read(ctx context.Context, do func(db.Querier) error) error {
 
 // Write writes into the index, which is not behind: Read had brought it up.
 func (m embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) error) error {
-	return m.asWriter(ctx, patience, func() error {
-		if _, err := os.Stat(m.path(indexFile)); err != nil { // somebody deleted it, and opening would make an empty one
+	return m.withWriteLock(ctx, patience, func() error {
+		if _, err := os.Stat(m.filePath(indexFile)); err != nil { // somebody deleted it, and opening would make an empty one
 			return nil //nolint:nilerr // the next command makes it anew
 		}
-		return db.Change(ctx, m.path(indexFile), db.ReadWrite, do)
+		return db.Change(ctx, m.filePath(indexFile), db.ReadWrite, do)
 	})
 }
 
 // carryVectors takes the vectors of the index into the one that is being made. Where the old one can't
 // be read, they are made anew.
 func (m *Materializer) carryVectors(ctx context.Context) error {
-	old, err := db.OpenReplaced(ctx, m.path(indexFile))
+	old, err := db.OpenReplaced(ctx, m.filePath(indexFile))
 	if err != nil {
 		return nil //nolint:nilerr // there is none, or it is why a new one is made
 	}
-	some, err := search.Embeds(ctx, old)
+	some, err := search.HasVectors(ctx, old)
 	if err != nil || !some {
 		return old.Close()
 	}
-	err = db.Change(ctx, m.path(indexFile+fresh), db.Fresh, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
+	err = db.Change(ctx, m.filePath(indexFile+fresh), db.Fresh, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
 	if err != nil && ctx.Err() == nil {
 		m.Warn(fmt.Errorf("the vectors of the embedding model are lost: %w", err))
 		err = nil

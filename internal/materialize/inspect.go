@@ -26,17 +26,17 @@ type State struct {
 // Inspect looks at the index and its rows, and brings nothing up to date.
 func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 	var out State
-	info, err := os.Stat(m.path(indexFile))
+	info, err := os.Stat(m.filePath(indexFile))
 	if err != nil {
 		out.Missing = true
 		return out, nil //nolint:nilerr // there is none
 	}
 	out.Bytes = info.Size()
-	heads, err := m.all()
+	heads, err := m.ledgersRead()
 	if err != nil {
 		return out, err
 	}
-	r, err := m.Peek(ctx)
+	r, err := m.OpenExisting(ctx)
 	if rebuildable(err) || errors.Is(err, fs.ErrPermission) {
 		out.Err = err
 		return out, ctx.Err()
@@ -54,7 +54,7 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 			out.PartlyRead++
 		}
 	}
-	if out.Broken, err = r.Broken(ctx); err == nil {
+	if out.Broken, err = r.CheckReferences(ctx); err == nil {
 		out.Contested, err = contested(ctx, r.DB, r.cursor)
 	}
 	if errors.Is(err, db.ErrCorrupt) {

@@ -13,14 +13,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Judge notes what the signatures of the ledgers' commits are worth. Keys and alike are of signature.Keys: what was found with other keys is looked at
+// JudgeSignatures notes what the signatures of the ledgers' commits are worth. Keys and alike are of signature.KeysPrint: what was found with other keys is looked at
 // again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
-func (m *Materializer) Judge(ctx context.Context, keys string, alike bool, most int) (all bool, err error) {
+func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, alike bool, most int) (all bool, err error) {
 	index := embeddable{m}
 	var known []db.SignatureRow
 	missing := 0
 	err = index.Read(ctx, func(q db.Querier) (err error) {
-		if missing, err = db.Unjudged(ctx, q, keys); err == nil && missing > 0 {
+		if missing, err = db.CountUnjudged(ctx, q, keys); err == nil && missing > 0 {
 			known, err = db.Signatures(ctx, q, keys)
 		}
 		return err
@@ -28,7 +28,7 @@ func (m *Materializer) Judge(ctx context.Context, keys string, alike bool, most 
 	if err != nil || missing == 0 {
 		return err == nil, err
 	}
-	heads, err := m.heads()
+	heads, err := m.countingHeads()
 	if err != nil {
 		return false, err
 	}
@@ -36,7 +36,7 @@ func (m *Materializer) Judge(ctx context.Context, keys string, alike bool, most 
 	before := verdictsOf(known)
 	rows := map[[2]string]db.SignatureRow{}
 	for _, h := range heads {
-		judged, err := ledger.Judge(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
 			said := before.of(ids)
 			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
 			all = all && len(ids) <= most
@@ -69,9 +69,9 @@ func (m *Materializer) Judge(ctx context.Context, keys string, alike bool, most 
 	})
 }
 
-// signatures is what the index knows of signatures, for one that is made anew: git takes long for many. Where it can't be read, they are judged anew.
-func (m *Materializer) signatures(ctx context.Context) (keys string, all []db.SignatureRow) {
-	old, err := db.OpenReplaced(ctx, m.path(indexFile))
+// readSignatures is what the index knows of signatures, for one that is made anew: git takes long for many. Where it can't be read, they are judged anew.
+func (m *Materializer) readSignatures(ctx context.Context) (keys string, all []db.SignatureRow) {
+	old, err := db.OpenReplaced(ctx, m.filePath(indexFile))
 	if err != nil {
 		return "", nil // there is none, or it is why a new one is made
 	}
@@ -121,13 +121,13 @@ func (f ForeignCommit) String() string {
 	return "signed by a key that git does not know"
 }
 
-// Foreign lists such commits of a ledger, the latest first, by what Judge noted.
-func (m *Materializer) Foreign(ctx context.Context, ref, keys string) (out []ForeignCommit, err error) {
-	heads, err := m.heads()
+// ForeignCommits lists such commits of a ledger, the latest first, by what Judge noted.
+func (m *Materializer) ForeignCommits(ctx context.Context, ref, keys string) (out []ForeignCommit, err error) {
+	heads, err := m.countingHeads()
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.Peek(ctx)
+	r, err := m.OpenExisting(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (m *Materializer) Foreign(ctx context.Context, ref, keys string) (out []For
 		if h.Ref != ref {
 			continue
 		}
-		judged, err := ledger.Judge(ctx, m.Repo, h, func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h, func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
 			return before.of(ids), nil
 		})
 		if err != nil {

@@ -62,7 +62,7 @@ func TestJudgedOnce(t *testing.T) {
 		ids = append(ids, note.ID)
 		w.append(alice, minutes, session.Entry{Memories: []session.Memory{note}})
 		m := w.materializer()
-		if _, err := m.Judge(t.Context(), "the same keys", true, math.MaxInt); err != nil {
+		if _, err := m.JudgeSignatures(t.Context(), "the same keys", true, math.MaxInt); err != nil {
 			t.Fatal(err)
 		}
 		return w.dump(m)["signatures"]
@@ -105,7 +105,7 @@ func TestNightTenThousandSignatures(t *testing.T) {
 	judge := func(when string) {
 		t.Helper()
 		began := time.Now()
-		if _, err := w.materializer().Judge(t.Context(), "the same keys", true, math.MaxInt); err != nil {
+		if _, err := w.materializer().JudgeSignatures(t.Context(), "the same keys", true, math.MaxInt); err != nil {
 			t.Fatal(err)
 		}
 		t.Log(when, time.Since(began))

@@ -60,7 +60,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 	paths := join(w.pairs(m, tables.Data, `SELECT path, session_id FROM tool_calls WHERE path IS NOT NULL AND NOT failed`),
 		w.pairs(m, tables.Index, `SELECT file_path, session_id FROM files_index`))
 	ask("sessions of a path", paths, func(path string) ([]string, error) {
-		return r.Matching(ctx, db.Filter{Paths: []db.Paths{{Match: "^" + regexp.QuoteMeta(path) + "$"}}, Purged: db.With})
+		return r.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "^" + regexp.QuoteMeta(path) + "$"}}, Purged: db.With})
 	})
 	ask("code commits of a path", w.pairs(m, tables.Data, `SELECT file_path, git_sha FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id WHERE git_sha NOT SIMILAR TO '0*'`),
 		func(path string) (out []string, err error) {
@@ -72,15 +72,15 @@ func (w *world) keyed(m *materialize.Materializer) {
 		})
 	ask("sessions of a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits`),
 		func(sha string) (out []string, err error) {
-			ties, err := r.Behind(ctx, []string{sha})
+			ties, err := r.TiesOfCommits(ctx, []string{sha})
 			for _, tie := range ties[sha] {
-				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Kind.Weak(), " ", tie.Turn, " ", tie.Lines))
+				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Kind.IsWeak(), " ", tie.Turn, " ", tie.Lines))
 			}
 			return out, err
 		})
 	ask("commits of a session", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits`),
 		func(id string) (out []string, err error) {
-			ties, err := r.Commits(ctx, []string{id})
+			ties, err := r.TiesOfSessions(ctx, []string{id})
 			for _, tie := range ties[id] {
 				out = append(out, tie.SHA)
 			}
@@ -88,7 +88,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 		})
 	ask("owners at a checkpoint", w.pairs(m, tables.Index, `SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
 		func(id string) (out []string, err error) {
-			owners, err := r.Owners(ctx, []string{id})
+			owners, err := r.FileOwners(ctx, []string{id})
 			for f, inferred := range owners {
 				out = append(out, fmt.Sprint(f.Session, f.Path, " ", inferred))
 			}
@@ -103,7 +103,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 			if err != nil {
 				return nil, nil //nolint:nilerr // nowhere
 			}
-			return r.Matching(ctx, db.Filter{Period: db.Period{Since: since, Until: since.Add(time.Minute)}, Purged: db.With})
+			return r.MatchingIDs(ctx, db.Filter{Period: db.Period{Since: since, Until: since.Add(time.Minute)}, Purged: db.With})
 		})
 }
 

@@ -46,11 +46,11 @@ type Materializer struct {
 // could not be read the last time is tried again.
 func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx, asked) }
 
-// KeepUp is CatchUp where somebody waits: most of what other people's ledgers add is left to that, as by a recall.
-func (m *Materializer) KeepUp(ctx context.Context) error { return m.catchUp(ctx, reading) }
+// CatchUpBriefly is CatchUp where somebody waits: most of what other people's ledgers add is left to that, as by a recall.
+func (m *Materializer) CatchUpBriefly(ctx context.Context) error { return m.catchUp(ctx, reading) }
 
 func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
-	return m.asOnlyWriter(ctx, func(heads []ledger.Head) error {
+	return m.asSoleWriter(ctx, func(heads []ledger.Head) error {
 		err := m.advance(ctx, heads, nil, effort)
 		if errors.Is(err, errMoved) { // somebody deleted it meanwhile
 			err = m.rebuild(ctx, heads, nil, effort)
@@ -61,20 +61,20 @@ func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
 
 // Rebuild makes the index anew from the ledgers, of which it reads all that is within the bounds.
 func (m *Materializer) Rebuild(ctx context.Context) error {
-	return m.asOnlyWriter(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
+	return m.asSoleWriter(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
 }
 
 // patience is how long one waits for another process where there is nothing else to do: the
 // rebuild of a large team's ledgers takes a minute or two.
 const patience = 10 * time.Minute
 
-// asOnlyWriter does something while no other process works on the index.
-func (m *Materializer) asOnlyWriter(ctx context.Context, do func([]ledger.Head) error) error {
-	used, err := m.folder(ctx)
+// asSoleWriter does something while no other process works on the index.
+func (m *Materializer) asSoleWriter(ctx context.Context, do func([]ledger.Head) error) error {
+	used, err := m.lockMomentFolder(ctx)
 	if err != nil {
 		return err
 	}
-	err = m.asWriter(ctx, patience, func() error { return m.withHeads(do) })
+	err = m.withWriteLock(ctx, patience, func() error { return m.withHeads(do) })
 	return errors.Join(err, used.Release())
 }
 
@@ -82,24 +82,24 @@ func (m *Materializer) asOnlyWriter(ctx context.Context, do func([]ledger.Head) 
 // and what it was is gone.
 func (m *Materializer) withHeads(do func([]ledger.Head) error) error {
 	for moves := 0; ; moves++ {
-		heads, err := m.heads()
+		heads, err := m.countingHeads()
 		if err == nil {
 			err = do(heads)
 		}
-		if moves == maxMoves || !m.movedOn(err, heads...) {
+		if moves == maxMoves || !m.isLedgerMoved(err, heads...) {
 			return err
 		}
 	}
 }
 
-// movedOn reports whether an error says no more than that a ledger is not what it was any more: a scrub
+// isLedgerMoved reports whether an error says no more than that a ledger is not what it was any more: a scrub
 // removes what it has taken out while others read it.
-func (m *Materializer) movedOn(err error, heads ...ledger.Head) bool {
+func (m *Materializer) isLedgerMoved(err error, heads ...ledger.Head) bool {
 	if !errors.Is(err, git.ErrNotFound) {
 		return false
 	}
-	now, err := m.heads()
+	now, err := m.countingHeads()
 	return err == nil && slices.ContainsFunc(heads, func(h ledger.Head) bool { return !slices.Contains(now, h) })
 }
 
-func (m *Materializer) path(file string) string { return filepath.Join(m.Dir, file) }
+func (m *Materializer) filePath(file string) string { return filepath.Join(m.Dir, file) }

@@ -43,7 +43,7 @@ const (
 // At is a Materializer of the tables of a past moment. Where that is how the ledgers are now,
 // it is the one of today.
 func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
-	heads, err := m.all()
+	heads, err := m.ledgersRead()
 	if err != nil {
 		return nil, err
 	}
@@ -51,31 +51,31 @@ func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
 	if err != nil || now {
 		return m, err
 	}
-	past := m.pastIn(momentName(moment))
+	past := m.withFolder(momentName(moment))
 	past.moment = &moment
 	return past, nil
 }
 
-func (m *Materializer) pastIn(name string) *Materializer {
+func (m *Materializer) withFolder(name string) *Materializer {
 	past := *m
 	past.past = true
 	past.Dir = filepath.Join(m.Dir, pastDir, name)
 	return &past
 }
 
-// Apart is a Materializer of today's tables, in a place of their own, for a repository that is read without its private sessions.
-func (m *Materializer) Apart() *Materializer { return m.pastIn("public") }
+// WithoutPrivate is a Materializer of today's tables, in a place of their own, for a repository that is read without its private sessions.
+func (m *Materializer) WithoutPrivate() *Materializer { return m.withFolder("public") }
 
 // Folder is a Materializer of the tables of a ledger that lies in a folder, and of nothing else.
 // What it says is kept, beside the tables, in a repository of its own.
 func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materializer, error) {
-	past := m.pastIn(f.Sum())
-	used, err := past.folder(ctx)
+	past := m.withFolder(f.Sum())
+	used, err := past.lockMomentFolder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = past.asWriter(ctx, patience, func() (err error) {
-		past.Repo, err = past.unpacked(ctx, f)
+	err = past.withWriteLock(ctx, patience, func() (err error) {
+		past.Repo, err = past.unpackFolder(ctx, f)
 		return err
 	})
 	return past, errors.Join(err, used.Release())
@@ -84,26 +84,26 @@ func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materiali
 // unpackedDir is the repository that holds what lay in a folder.
 const unpackedDir = "ledger.git"
 
-func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
-	repo, err := git.OpenBare(ctx, m.path(unpackedDir))
+func (m *Materializer) unpackFolder(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
+	repo, err := git.OpenBare(ctx, m.filePath(unpackedDir))
 	if err == nil || !errors.Is(err, git.ErrNotRepository) {
 		return repo, err
 	}
-	if err := remove(m.path(unpackedDir + fresh)); err != nil {
+	if err := remove(m.filePath(unpackedDir + fresh)); err != nil {
 		return nil, err
 	}
-	if repo, err = git.Init(ctx, m.path(unpackedDir+fresh)); err != nil {
+	if repo, err = git.Init(ctx, m.filePath(unpackedDir+fresh)); err != nil {
 		return nil, err
 	}
 	err = f.Into(ctx, repo)
 	repo.Close()
 	if err == nil {
-		err = os.Rename(m.path(unpackedDir+fresh), m.path(unpackedDir))
+		err = os.Rename(m.filePath(unpackedDir+fresh), m.filePath(unpackedDir))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return git.OpenBare(ctx, m.path(unpackedDir))
+	return git.OpenBare(ctx, m.filePath(unpackedDir))
 }
 
 // momentName names the folder of a moment.
@@ -131,8 +131,8 @@ func (m *Materializer) isNow(at ledger.Moment, heads []ledger.Head) (bool, error
 	return own == at.OID, nil
 }
 
-// all are the ledgers that are read.
-func (m *Materializer) all() ([]ledger.Head, error) {
+// ledgersRead are the ledgers that are read.
+func (m *Materializer) ledgersRead() ([]ledger.Head, error) {
 	heads, err := ledger.Heads(m.Repo)
 	if err != nil || m.Ignore == nil || !slices.ContainsFunc(heads, func(h ledger.Head) bool { return h.Remote != "" }) {
 		return heads, err
@@ -141,9 +141,9 @@ func (m *Materializer) all() ([]ledger.Head, error) {
 	return slices.DeleteFunc(heads, ignore.Has), err
 }
 
-// heads are the ledgers whose commits count, one's own as it is at the moment.
-func (m *Materializer) heads() ([]ledger.Head, error) {
-	heads, err := m.all()
+// countingHeads are the ledgers whose commits count, one's own as it is at the moment.
+func (m *Materializer) countingHeads() ([]ledger.Head, error) {
+	heads, err := m.ledgersRead()
 	if m.moment == nil || m.moment.Imports || err != nil {
 		return heads, err
 	}
@@ -157,20 +157,20 @@ func (m *Materializer) heads() ([]ledger.Head, error) {
 	return heads, nil
 }
 
-// counting lists commits of a ledger which, with all behind them, are what counts of it.
-func (m *Materializer) counting(ctx context.Context, ref string, tip git.OID) ([]git.OID, error) {
+// countingCommits lists commits of a ledger which, with all behind them, are what counts of it.
+func (m *Materializer) countingCommits(ctx context.Context, ref string, tip git.OID) ([]git.OID, error) {
 	if m.moment == nil || m.moment.Imports || ref == m.moment.Ref {
 		return []git.OID{tip}, nil
 	}
 	return ledger.AsOf(ctx, m.Repo, tip, m.moment.Until)
 }
 
-// since lists what counts of a ledger beyond what is known.
-func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID) ([]ledger.Commit, error) {
-	tips, err := m.counting(ctx, h.Ref, h.OID)
+// commitsSince lists what counts of a ledger beyond what is known.
+func (m *Materializer) commitsSince(ctx context.Context, h ledger.Head, known []git.OID) ([]ledger.Commit, error) {
+	tips, err := m.countingCommits(ctx, h.Ref, h.OID)
 	var out []ledger.Commit
 	for _, tip := range tips {
-		more, err := m.limits().At(m.Now()).Since(ctx, m.Repo, tip, known...)
+		more, err := m.limits().AsOf(m.Now()).Since(ctx, m.Repo, tip, known...)
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +179,8 @@ func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID
 	return out, err
 }
 
-// laterThanMoment tells the commits of a ledger that are read for nothing but imports: those that are later than the moment.
-func (m *Materializer) laterThanMoment(ctx context.Context, h ledger.Head, known []git.OID) (func(ledger.Commit) bool, error) {
+// isLaterThanMoment tells the commits of a ledger that are read for nothing but imports: those that are later than the moment.
+func (m *Materializer) isLaterThanMoment(ctx context.Context, h ledger.Head, known []git.OID) (func(ledger.Commit) bool, error) {
 	switch {
 	case m.moment == nil || !m.moment.Imports:
 		return func(ledger.Commit) bool { return false }, nil
@@ -228,21 +228,21 @@ func (s *store) importedBefore(e session.Entry) session.Entry {
 // is not let go while somebody comes to it.
 const usedFile = "used"
 
-// folder makes the folder of a past moment where there is none, lets others go for it, and
+// lockMomentFolder makes the folder of a past moment where there is none, lets others go for it, and
 // notes that it is in use: as long as the lock is held, it stays. Today's folder is there.
-func (m *Materializer) folder(ctx context.Context) (*lock.Lock, error) {
+func (m *Materializer) lockMomentFolder(ctx context.Context) (*lock.Lock, error) {
 	if !m.past {
 		return nil, nil
 	}
 	for {
-		_, err := os.Stat(m.path(usedFile))
+		_, err := os.Stat(m.filePath(usedFile))
 		isNew := errors.Is(err, fs.ErrNotExist)
 		if isNew {
 			if err := m.mkdir(); err != nil {
 				return nil, err
 			}
 		}
-		held, err := lock.Acquire(ctx, m.path(usedFile), lock.ToRead, inUse)
+		held, err := lock.Acquire(ctx, m.filePath(usedFile), lock.ToRead, inUse)
 		if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
 			continue // somebody let it go just now
 		}
@@ -250,9 +250,9 @@ func (m *Materializer) folder(ctx context.Context) (*lock.Lock, error) {
 			return nil, err
 		}
 		now := m.Now()
-		_ = os.Chtimes(m.path(usedFile), now, now) // what can't be noted is no reason not to answer
+		_ = os.Chtimes(m.filePath(usedFile), now, now) // what can't be noted is no reason not to answer
 		if isNew {
-			if err := forget(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
+			if err := forgetMoments(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
 				m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
 			}
 		}
@@ -269,12 +269,12 @@ func (m *Materializer) mkdir() error {
 
 // Forget removes the tables of all past moments that nobody reads just now.
 func (m *Materializer) Forget(ctx context.Context) error {
-	return forget(ctx, filepath.Join(m.Dir, pastDir), "", 0)
+	return forgetMoments(ctx, filepath.Join(m.Dir, pastDir), "", 0)
 }
 
-// forget removes the tables of the moments in a folder, but for one, and some of those last
+// forgetMoments removes the tables of the moments in a folder, but for one, and some of those last
 // asked for.
-func forget(ctx context.Context, dir, but string, keep int) error {
+func forgetMoments(ctx context.Context, dir, but string, keep int) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("materialize: %w", err)
@@ -300,7 +300,7 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 		return cmp.Or(used[b].Compare(used[a]), cmp.Compare(a, b))
 	})
 	for _, path := range moments[min(keep, len(moments)):] {
-		if err := forgetOne(ctx, path); err != nil {
+		if err := forgetMoment(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -310,8 +310,8 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 // goneSuffix ends the name of a folder that is being removed.
 const goneSuffix = ".gone"
 
-// forgetOne removes the tables of one moment, unless somebody uses them.
-func forgetOne(ctx context.Context, dir string) error {
+// forgetMoment removes the tables of one moment, unless somebody uses them.
+func forgetMoment(ctx context.Context, dir string) error {
 	users, err := lock.Acquire(ctx, filepath.Join(dir, usedFile), lock.ToWrite, 0)
 	var writers *lock.Lock
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// namedBy is what the calls of a session name.
-func (b *batch) namedBy(id string) *attribution.Mentions {
+// mentionsOf is what the calls of a session name.
+func (b *batch) mentionsOf(id string) *attribution.Mentions {
 	if b.named[id] == nil {
 		b.named[id] = attribution.NewMentions()
 	}
@@ -22,7 +22,7 @@ func (b *batch) assignFiles(ctx context.Context, cp *session.Checkpoint, wrote [
 	shares, err := attribution.Files(cp, wrote, batchWork{ctx, b})
 	for _, s := range shares {
 		b.files = append(b.files, db.FileRow{
-			Checkpoint: cp.ID, Session: s.Session, Path: s.File.Path, Change: s.File.Change, Blob: db.LeftBy(s.File), Inferred: s.Inferred,
+			Checkpoint: cp.ID, Session: s.Session, Path: s.File.Path, Change: s.File.Change, Blob: db.LeftByCommit(s.File), Inferred: s.Inferred,
 		})
 	}
 	return err
@@ -38,14 +38,14 @@ func (w batchWork) Edited(id string) map[string]bool { return w.pending[id] }
 
 // AskMentions reads what the tables hold of a session's calls where what is new does not say it already.
 func (w batchWork) AskMentions(id string, what func(*attribution.Mentions) bool) (bool, error) {
-	n := w.namedBy(id)
+	n := w.mentionsOf(id)
 	if w.loaded[id] || what(n) {
 		return what(n), nil
 	}
 	if err := w.ctx.Err(); err != nil {
 		return false, fmt.Errorf("materialize: %w", err)
 	}
-	calls, err := w.tx.Named(w.ctx, id)
+	calls, err := w.tx.TouchedAndRun(w.ctx, id)
 	if err != nil {
 		return false, err
 	}

@@ -29,8 +29,8 @@ type reach struct {
 	bytes          uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
 }
 
-// withTried is the same with another commit that was looked at.
-func (r reach) withTried(tried git.OID, rests bool) reach {
+// withTip is the same with another commit that was looked at.
+func (r reach) withTip(tried git.OID, rests bool) reach {
 	r.tried, r.rests = tried, rests
 	return r
 }
@@ -83,8 +83,8 @@ func (c cursor) rows() map[string]string {
 	return out
 }
 
-// current reports whether everything at heads was tried.
-func (c cursor) current(heads []ledger.Head) bool {
+// isCurrent reports whether everything at heads was tried.
+func (c cursor) isCurrent(heads []ledger.Head) bool {
 	for _, h := range heads {
 		if r, ok := c[h.Ref]; !ok || r.tried != h.OID {
 			return false
@@ -141,7 +141,7 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was 
 		author := authorOf(h.Email, h.Ref)
 		p.authors[h.Ref], p.tips[h.Ref] = author, h.OID
 		if applied := have[h.Ref].applied; applied != "" {
-			counting, err := m.counting(ctx, h.Ref, applied)
+			counting, err := m.countingCommits(ctx, h.Ref, applied)
 			if err != nil {
 				return nil, errRestart // it is not all here any more
 			}
@@ -162,11 +162,11 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was 
 			p.cursor[h.Ref] = r
 			continue
 		}
-		if err := m.head(ctx, p, h, known[p.authors[h.Ref]]); err != nil {
+		if err := m.planLedger(ctx, p, h, known[p.authors[h.Ref]]); err != nil {
 			return nil, err
 		}
 		if applied := p.cursor[h.Ref].applied; applied != r.applied {
-			counting, err := m.counting(ctx, h.Ref, applied)
+			counting, err := m.countingCommits(ctx, h.Ref, applied)
 			if err != nil {
 				return nil, err
 			}
@@ -186,15 +186,15 @@ func authorOf(email, ref string) string {
 	return ref
 }
 
-// head plans one ledger. What is wrong with it costs only itself: its old state stays.
-func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known []git.OID) error {
+// planLedger plans one ledger. What is wrong with it costs only itself: its old state stays.
+func (m *Materializer) planLedger(ctx context.Context, p *plan, h ledger.Head, known []git.OID) error {
 	old := p.have[h.Ref].applied
-	to, over, err := m.readable(ctx, p, h)
+	to, over, err := m.readableUpTo(ctx, p, h)
 	var commits []commit
 	if err == nil && to.applied != "" {
 		end := h
 		end.OID = to.applied
-		commits, err = m.missing(ctx, end, known)
+		commits, err = m.missingCommits(ctx, end, known)
 	}
 	if err == nil && old != "" {
 		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, restartsLedger) {
@@ -202,7 +202,7 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		}
 	}
 	switch {
-	case m.movedOn(err, h):
+	case m.isLedgerMoved(err, h):
 		return err
 	case errors.Is(err, git.ErrNotFound) && m.lostHistory(ctx, h, known):
 		return errRestart
@@ -213,11 +213,11 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		p.added += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
 		p.cursor[h.Ref] = to
 		if over != nil {
-			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, behindCommit(to.applied), over))
+			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, describeReach(to.applied), over))
 		}
 	case ctx.Err() == nil && (h.Remote != "" || errors.Is(err, ledger.ErrFormat) || errors.Is(err, git.ErrNotFound)):
 		p.failed = append(p.failed, fmt.Errorf("skipped %s: %w", h.Ref, err))
-		p.cursor[h.Ref] = p.have[h.Ref].withTried(h.OID, false)
+		p.cursor[h.Ref] = p.have[h.Ref].withTip(h.OID, false)
 	default:
 		return err
 	}
@@ -227,7 +227,7 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 // lostHistory reports whether it is what was read before that is not all here any more, as behind a scrub.
 func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []git.OID) bool {
 	for _, h.OID = range known {
-		if _, err := m.since(ctx, h, nil); errors.Is(err, git.ErrNotFound) {
+		if _, err := m.commitsSince(ctx, h, nil); errors.Is(err, git.ErrNotFound) {
 			return true
 		}
 	}
@@ -238,14 +238,14 @@ func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []g
 // of what was read before counts once, which only a rebuild can tell.
 func restartsLedger(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
-// missing lists a ledger's commits beyond those that are known, each of whose segments is
+// missingCommits lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
-func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, err error) {
-	commits, err := m.since(ctx, h, known)
+func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, err error) {
+	commits, err := m.commitsSince(ctx, h, known)
 	if err != nil {
 		return nil, err
 	}
-	late, err := m.laterThanMoment(ctx, h, known)
+	late, err := m.isLaterThanMoment(ctx, h, known)
 	if err != nil {
 		return nil, err
 	}

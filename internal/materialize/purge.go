@@ -22,9 +22,9 @@ import (
 // wins (session.Tally). The list is worked out behind each catch-up that finds marks, with the pairs of files that the items are counted in.
 // So the order in which marks and items arrive does not matter.
 
-// tallies are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
+// countingMarks are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
 // the item's author, or one's own.
-func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Marks, error) {
+func countingMarks(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Marks, error) {
 	marks, err := db.Marks(ctx, q)
 	if err != nil || len(marks) == 0 {
 		return nil, err
@@ -33,7 +33,7 @@ func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[stri
 	for i, m := range marks {
 		items[i] = c.marked(m.ID, authorOf(m.Email, ""))
 	}
-	authors, err := db.Authors(ctx, q, items)
+	authors, err := db.AuthorsOf(ctx, q, items)
 	out := map[string]session.Marks{}
 	for i, m := range marks {
 		author, here := authors[items[i]]
@@ -59,7 +59,7 @@ func (s *store) loadPurged(ctx context.Context, tx *db.Tx) error {
 
 // updatePurged brings what is purged up to the marks.
 func (s *store) updatePurged(ctx context.Context, tx *db.Tx, at cursor) error {
-	all, err := tallies(ctx, tx, s.claims, at)
+	all, err := countingMarks(ctx, tx, s.claims, at)
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,6 @@ func (r *Reader) Marks(ctx context.Context, id string) (session.Marks, error) {
 		return session.Marks{}, err
 	}
 	own := r.cursor
-	all, err := tallies(ctx, r.DB, newClaims(said, own), own)
+	all, err := countingMarks(ctx, r.DB, newClaims(said, own), own)
 	return all[id], err
 }

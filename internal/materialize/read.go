@@ -29,7 +29,7 @@ type Reader struct {
 
 // Open brings the index up to the ledgers, and opens it for reading.
 func (m *Materializer) Open(ctx context.Context) (r *Reader, err error) {
-	used, err := m.folder(ctx)
+	used, err := m.lockMomentFolder(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 		var heads []ledger.Head
 		var failed error
 		var beside sync.WaitGroup
-		beside.Go(func() { heads, failed = m.heads() }) // it may take a process that asks git for the settings
-		r, err := m.Peek(ctx)
+		beside.Go(func() { heads, failed = m.countingHeads() }) // it may take a process that asks git for the settings
+		r, err := m.OpenExisting(ctx)
 		beside.Wait()
 		if failed != nil {
 			if err == nil {
@@ -60,7 +60,7 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 			}
 			return nil, failed
 		}
-		if err == nil && r.cursor.current(heads) {
+		if err == nil && r.cursor.isCurrent(heads) {
 			return r, nil
 		}
 		wait, have := time.Duration(0), cursor(nil)
@@ -74,11 +74,11 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = m.asWriter(ctx, wait, func() error { return m.advance(ctx, heads, have, reading) })
-		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
+		err = m.withWriteLock(ctx, wait, func() error { return m.advance(ctx, heads, have, reading) })
+		if (errors.Is(err, errMoved) || m.isLedgerMoved(err, heads...)) && moves < maxMoves {
 			continue
 		}
-		r, err = m.asItIs(ctx, heads, err)
+		r, err = m.openPerhapsBehind(ctx, heads, err)
 		if errors.Is(err, lock.ErrBusy) && wait == 0 && moves < maxMoves { // who writes put another file in the place of the one that was there
 			continue
 		}
@@ -86,30 +86,30 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 	}
 }
 
-// asWriter does something while it holds the lock of the process that writes.
-func (m *Materializer) asWriter(ctx context.Context, wait time.Duration, do func() error) error {
-	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, wait)
+// withWriteLock does something while it holds the lock of the process that writes.
+func (m *Materializer) withWriteLock(ctx context.Context, wait time.Duration, do func() error) error {
+	held, err := lock.Acquire(ctx, m.filePath(writerFile), lock.ToWrite, wait)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(), held.Release())
 }
 
-// asItIs is the index in the state that there is after an attempt to bring it up. Where that failed, it has what is missing if that
+// openPerhapsBehind is the index in the state that there is after an attempt to bring it up. Where that failed, it has what is missing if that
 // is little.
-func (m *Materializer) asItIs(ctx context.Context, heads []ledger.Head, failed error) (*Reader, error) {
+func (m *Materializer) openPerhapsBehind(ctx context.Context, heads []ledger.Head, failed error) (*Reader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
 	}
-	r, err := m.Peek(ctx)
-	if failed == nil || err == nil && r.cursor.current(heads) { // somebody else has brought it up meanwhile
+	r, err := m.OpenExisting(ctx)
+	if failed == nil || err == nil && r.cursor.isCurrent(heads) { // somebody else has brought it up meanwhile
 		return r, err
 	}
 	if err != nil {
 		return nil, failed
 	}
 	if errors.Is(failed, lock.ErrBusy) || errors.Is(failed, fs.ErrPermission) || errors.Is(failed, db.ErrLocked) {
-		if own, err := m.apart(ctx, r, heads); err == nil {
+		if own, err := m.copyInMemory(ctx, r, heads); err == nil {
 			return own, r.Close()
 		}
 	}
@@ -130,8 +130,8 @@ const (
 // errApart says that too much is missing.
 var errApart = errors.New("materialize: too much to read for one answer")
 
-// apart is a copy of the index in memory, with what is missing in it.
-func (m *Materializer) apart(ctx context.Context, r *Reader, heads []ledger.Head) (*Reader, error) {
+// copyInMemory is a copy of the index in memory, with what is missing in it.
+func (m *Materializer) copyInMemory(ctx context.Context, r *Reader, heads []ledger.Head) (*Reader, error) {
 	if size, err := r.Size(); err != nil || size > apartIndex {
 		return nil, errors.Join(err, errApart)
 	}
@@ -150,9 +150,9 @@ func (m *Materializer) apart(ctx context.Context, r *Reader, heads []ledger.Head
 	return &Reader{d, p.cursor}, nil
 }
 
-// Peek opens the index as it is, and neither locks, makes nor changes anything. It is fs.ErrNotExist where there is none.
-func (m *Materializer) Peek(ctx context.Context) (*Reader, error) {
-	d, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
+// OpenExisting opens the index as it is, and neither locks, makes nor changes anything. It is fs.ErrNotExist where there is none.
+func (m *Materializer) OpenExisting(ctx context.Context) (*Reader, error) {
+	d, err := db.Open(ctx, m.filePath(indexFile), db.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +168,8 @@ func rebuildable(err error) bool {
 	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) || errors.Is(err, fs.ErrNotExist)
 }
 
-// Current reports whether an index that was opened has all that the ledgers say.
-func (m *Materializer) Current(r *Reader) bool {
-	heads, err := m.heads()
-	return err == nil && r.cursor.current(heads)
+// IsCurrent reports whether an index that was opened has all that the ledgers say.
+func (m *Materializer) IsCurrent(r *Reader) bool {
+	heads, err := m.countingHeads()
+	return err == nil && r.cursor.isCurrent(heads)
 }

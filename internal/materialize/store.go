@@ -56,8 +56,8 @@ type entry struct {
 	linked, written []string
 }
 
-// items are the IDs of all that the commit speaks of, besides marks; some may stand twice.
-func (e entry) items() []string {
+// idsBesideMarks are the IDs of all that the commit speaks of, besides marks; some may stand twice.
+func (e entry) idsBesideMarks() []string {
 	var ids []string
 	for _, p := range e.Sessions {
 		ids = append(ids, p.ID)
@@ -76,9 +76,9 @@ func (e entry) items() []string {
 	return ids
 }
 
-// mentioned are items, and those that sessions were spawned by or begin with.
-func (e entry) mentioned() []string {
-	ids := e.items()
+// idsMentioned are items, and those that sessions were spawned by or begin with.
+func (e entry) idsMentioned() []string {
+	ids := e.idsBesideMarks()
 	for _, p := range e.Sessions {
 		ids = append(ids, p.Parent, p.ForkedFrom)
 	}
@@ -93,7 +93,7 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entr
 	defer beside.Wait() // then the repository is the caller's again
 	start := func() {
 		rest := commits
-		beside.Go(func() { read, failed = s.next(ctx, rest) })
+		beside.Go(func() { read, failed = s.nextBatch(ctx, rest) })
 	}
 	for start(); len(commits) > 0; {
 		beside.Wait()
@@ -110,8 +110,8 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entr
 	return nil
 }
 
-// next reads commits until they fill a batch.
-func (s *store) next(ctx context.Context, commits []commit) (out []entry, err error) {
+// nextBatch reads commits until they fill a batch.
+func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, err error) {
 	size := uint64(0)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
@@ -159,7 +159,7 @@ func (s *store) read(c commit) (entry, error) {
 		out.Entry = s.importedBefore(out.Entry)
 	}
 	for i := range out.Sessions {
-		out.Sessions[i].Respeak()
+		out.Sessions[i].CorrectSpeakers()
 	}
 	if out.Checkpoint != nil {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
@@ -177,7 +177,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	defer func() { tx.Rollback() }() // what failed is reported; what was not committed is undone
-	if err := s.begin(ctx, tx, p); err != nil {
+	if err := s.checkStart(ctx, tx, p); err != nil {
 		return err
 	}
 	batches, done := 0, 0
@@ -217,12 +217,12 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	s.reportProgress(done, p)
-	s.report(p)
+	s.reportLeftOut(p)
 	return nil
 }
 
-// begin reads what a plan is applied to. It returns errMoved where that is not what was planned for, and errRestart where it is to be made anew.
-func (s *store) begin(ctx context.Context, tx *db.Tx, p *plan) error {
+// checkStart reads what a plan is applied to. It returns errMoved where that is not what was planned for, and errRestart where it is to be made anew.
+func (s *store) checkStart(ctx context.Context, tx *db.Tx, p *plan) error {
 	at, err := readCursor(ctx, tx)
 	if err == nil && !maps.Equal(at, p.have) {
 		err = errMoved
@@ -265,9 +265,9 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 	return tx.ReplaceIndexState(ctx, s.Now())
 }
 
-// report warns of what the plan and the store left out, a line each ledger.
-func (s *store) report(p *plan) {
-	s.warnOf(p)
+// reportLeftOut warns of what the plan and the store left out, a line each ledger.
+func (s *store) reportLeftOut(p *plan) {
+	s.warnOfLeftOut(p)
 	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
 		what, all := "a segment in the ledger of %q: %w", s.skipped[email]
 		if len(all) > 1 {
@@ -280,7 +280,7 @@ func (s *store) report(p *plan) {
 // resolveRewrites brings what became of code commits up to the index: for the ledgers that said something of it, and
 // those that named something.
 func (s *store) resolveRewrites(ctx context.Context, tx *db.Tx) error {
-	emails, err := tx.Rewriters(ctx, s.code, s.fresh)
+	emails, err := tx.RewriteAuthors(ctx, s.code, s.fresh)
 	if err != nil {
 		return err
 	}

@@ -23,14 +23,14 @@ import (
 // have; when it doesn't, it returns errMoved. Without have it looks for itself. Where it can't
 // be continued (it is missing or damaged, a ledger was rewritten), it is made anew.
 func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
-	err := m.sweep()
+	err := m.removeLeftovers()
 	if err == nil && have == nil {
 		have, err = m.cursorOnDisk(ctx)
 	}
 	if err == nil {
 		err = m.applyUpTo(ctx, heads, have, have, effort, func(p *plan) error {
 			if p.upToDate() {
-				m.warnOf(p)
+				m.warnOfLeftOut(p)
 				return nil
 			}
 			return m.apply(ctx, p, indexFile, db.ReadWrite)
@@ -47,7 +47,7 @@ func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cu
 
 // cursorOnDisk is how far each ledger was read into the index that is on disk.
 func (m *Materializer) cursorOnDisk(ctx context.Context) (cursor, error) {
-	r, err := m.Peek(ctx)
+	r, err := m.OpenExisting(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func (m *Materializer) applyUpTo(ctx context.Context, heads []ledger.Head, have,
 	return m.advance(ctx, heads, nil, asked)
 }
 
-// warnOf warns of the ledgers that a plan left out: where somebody waits for an answer, of the first few. Others are tried again when asked.
-func (m *Materializer) warnOf(p *plan) {
+// warnOfLeftOut warns of the ledgers that a plan left out: where somebody waits for an answer, of the first few. Others are tried again when asked.
+func (m *Materializer) warnOfLeftOut(p *plan) {
 	const few = 3
 	for i, err := range p.failed {
 		if left := len(p.failed) - i; p.effort == reading && i == few && left > 1 {
@@ -82,7 +82,7 @@ func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head, was cur
 
 // replace applies a plan to a file beside the old one, and puts it in its place. Who reads the old one goes on with it.
 func (m *Materializer) replace(ctx context.Context, p *plan) error {
-	err := m.sweep()
+	err := m.removeLeftovers()
 	if err == nil {
 		err = m.apply(ctx, p, indexFile+fresh, db.Fresh)
 	}
@@ -90,16 +90,16 @@ func (m *Materializer) replace(ctx context.Context, p *plan) error {
 		err = m.carryVectors(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, m.sweep())
+		return errors.Join(err, m.removeLeftovers())
 	}
 	// The log belongs to the old file: behind another one it would be taken for its own. What was made of the old one for SQL may
 	// hold what had to go.
 	for _, name := range []string{indexFile, indexFile + "-wal", indexFile + "-shm", "data.db", "index.db"} {
-		if err := remove(m.path(name)); err != nil {
+		if err := remove(m.filePath(name)); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(m.path(indexFile+fresh), m.path(indexFile)); err != nil {
+	if err := os.Rename(m.filePath(indexFile+fresh), m.filePath(indexFile)); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	return nil
@@ -107,26 +107,26 @@ func (m *Materializer) replace(ctx context.Context, p *plan) error {
 
 // apply writes a plan into a file.
 func (m *Materializer) apply(ctx context.Context, p *plan, file string, mode db.Mode) error {
-	d, err := db.Open(ctx, m.path(file), mode)
+	d, err := db.Open(ctx, m.filePath(file), mode)
 	if err != nil {
 		return err
 	}
 	s := m.storeIn(d)
 	if s.unknown = mode == db.Fresh; s.unknown && p.effort != everything { // else they are judged anew, too
-		s.signingKeys, s.signatures = m.signatures(ctx)
+		s.signingKeys, s.signatures = m.readSignatures(ctx)
 	}
 	return errors.Join(s.apply(ctx, p), d.Close())
 }
 
-// sweep removes what processes that died left behind; lock.writer is held.
-func (m *Materializer) sweep() error {
+// removeLeftovers removes what processes that died left behind; lock.writer is held.
+func (m *Materializer) removeLeftovers() error {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), indexFile+fresh) || filepath.Ext(e.Name()) == goneSuffix {
-			if err := remove(m.path(e.Name())); err != nil {
+			if err := remove(m.filePath(e.Name())); err != nil {
 				return err
 			}
 		}

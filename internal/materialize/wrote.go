@@ -9,11 +9,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// wrote takes which lines of code commits sessions wrote. A ledger speaks of its own sessions only. What it says of a commit ties
+// addWrote takes which lines of code commits sessions wrote. A ledger speaks of its own sessions only. What it says of a commit ties
 // them to it and gives them the file, as a checkpoint does; of the commit of the entry's own checkpoint give has seen to that.
-func (b *batch) wrote(e entry) {
+func (b *batch) addWrote(e entry) {
 	var here []session.Wrote
-	ties, start := b.tied(e), len(b.ties)
+	ties, start := b.tiesOfCheckpoint(e), len(b.ties)
 	for i, w := range e.Wrote {
 		if b.rows[w.Session] == nil {
 			b.dangling = append(b.dangling, db.DanglingLink{Session: e.written[i], Entry: e.key})
@@ -52,14 +52,14 @@ func (b *batch) wrote(e entry) {
 // maxSpawned is how many sessions that spawned one another are followed.
 const maxSpawned = 16
 
-// spawners ties the sessions that spawned those that wrote or edited something of an entry's commits, as these are tied.
-func (b *batch) spawners(e entry, start int) {
+// tieSpawners ties the sessions that spawned those that wrote or edited something of an entry's commits, as these are tied.
+func (b *batch) tieSpawners(e entry, start int) {
 	at := map[wroteIn]int{}
 	for i, t := range b.ties[start:] {
 		at[wroteIn{t.Session, t.SHA}] = start + i
 	}
 	for _, t := range slices.Clone(b.ties[start:]) {
-		for id, n := b.rows[t.Session].Parent, 0; b.rows[id] != nil && n < maxSpawned && !t.Kind.Weak(); id, n = b.rows[id].Parent, n+1 {
+		for id, n := b.rows[t.Session].Parent, 0; b.rows[id] != nil && n < maxSpawned && !t.Kind.IsWeak(); id, n = b.rows[id].Parent, n+1 {
 			of := wroteIn{id, t.SHA}
 			i, known := at[of]
 			if !known {
@@ -77,8 +77,8 @@ func (b *batch) spawners(e entry, start int) {
 // wroteIn is a session and a code commit.
 type wroteIn struct{ session, sha string }
 
-// tied are the ties of an entry's checkpoint, by their places.
-func (b *batch) tied(e entry) map[wroteIn]int {
+// tiesOfCheckpoint are the ties of an entry's checkpoint, by their places.
+func (b *batch) tiesOfCheckpoint(e entry) map[wroteIn]int {
 	out := map[wroteIn]int{}
 	for i := len(b.ties) - 1; i >= 0 && b.ties[i].Checkpoint == string(e.OID); i-- {
 		out[wroteIn{b.ties[i].Session, b.ties[i].SHA}] = i

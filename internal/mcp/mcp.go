@@ -57,17 +57,17 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 func (s *Server) build(ctx context.Context) *sdk.Server {
 	writes, save := true, saveInstruction
 	if w, err := workspace.Open(ctx, s.Process); err == nil { // else each call says what is wrong
-		writes = mayWrite(w) == nil
+		writes = checkMayWrite(w) == nil
 		w.Close()
 	}
 	if !writes {
 		save = ""
 	}
-	groups, _ := group.Holding(ctx, s.Process) // what is wrong is told by who asks with it
+	groups, _ := group.HoldingCurrent(ctx, s.Process) // what is wrong is told by who asks with it
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "git-rekal", Title: "git-rekal", Version: s.Version},
 		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, save), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
-	server.AddReceivingMiddleware(lenient)
+	server.AddReceivingMiddleware(dropEmptyArguments)
 	t := &tools{Server: s, ends: ctx, turn: make(chan struct{}, 1)}
 	sdk.AddTool(server, recallTool(writes, len(groups) > 0), t.recall)
 	if writes {
@@ -76,26 +76,26 @@ func (s *Server) build(ctx context.Context) *sdk.Server {
 	return server
 }
 
-// mayWrite refuses what changes something where the user said that agents only read.
-func mayWrite(w *workspace.Workspace) error {
+// checkMayWrite refuses what changes something where the user said that agents only read.
+func checkMayWrite(w *workspace.Workspace) error {
 	if conf, _ := w.Settings(); conf.MCPReads {
 		return answer("Refused: agents may not save, purge or restore here (the user set rekal.mcp.write to false).")
 	}
 	return nil
 }
 
-// lenient takes a null or an empty text for what is not given, as models fill in what they don't need,
+// dropEmptyArguments takes a null or an empty text for what is not given, as models fill in what they don't need,
 // and keeps errors, which may repeat what was given, within the budget.
-func lenient(next sdk.MethodHandler) sdk.MethodHandler {
+func dropEmptyArguments(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {
-			call.Params.Arguments = given(call.Params.Arguments)
+			call.Params.Arguments = withoutEmpty(call.Params.Arguments)
 		}
 		res, err := next(ctx, method, req)
 		if out, ok := res.(*sdk.CallToolResult); ok && err == nil && out.IsError {
 			for _, c := range out.Content {
 				if text, ok := c.(*sdk.TextContent); ok {
-					text.Text = view.Short(text.Text)
+					text.Text = view.ShortText(text.Text)
 				}
 			}
 		}
@@ -103,8 +103,8 @@ func lenient(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// given leaves out what says nothing. What is no object stays for the schema to refuse, but for null.
-func given(arguments json.RawMessage) json.RawMessage {
+// withoutEmpty leaves out what says nothing. What is no object stays for the schema to refuse, but for null.
+func withoutEmpty(arguments json.RawMessage) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(arguments, &all) != nil {
 		return arguments
@@ -124,8 +124,8 @@ type tools struct {
 	turn chan struct{}
 }
 
-// do runs a call in its turn, in a repository that is opened for it.
-func (t *tools) do(ctx context.Context, call func(context.Context, *workspace.Workspace) (string, error)) (*sdk.CallToolResult, error) {
+// inRepository runs a call in its turn, in a repository that is opened for it.
+func (t *tools) inRepository(ctx context.Context, call func(context.Context, *workspace.Workspace) (string, error)) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ends, cancel)()
@@ -137,21 +137,21 @@ func (t *tools) do(ctx context.Context, call func(context.Context, *workspace.Wo
 	}
 	w, err := workspace.Open(ctx, t.Process)
 	if err != nil {
-		return nil, t.failed(err)
+		return nil, t.asAnswer(err)
 	}
 	defer w.Close()
 	text, err := call(ctx, w)
-	if gone := w.Ready(); err != nil && gone != nil {
+	if gone := w.CheckReady(); err != nil && gone != nil {
 		err = gone
 	}
 	if err != nil {
-		return nil, t.failed(err)
+		return nil, t.asAnswer(err)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
-// failed is an error as an agent reads it.
-func (t *tools) failed(err error) error {
+// asAnswer is an error as an agent reads it.
+func (t *tools) asAnswer(err error) error {
 	if errors.As(err, new(answer)) {
 		return err
 	}

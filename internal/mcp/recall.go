@@ -98,7 +98,7 @@ func recallTool(writes, grouped bool) *sdk.Tool {
 func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInput) (*sdk.CallToolResult, any, error) {
 	in.Query, in.ID, in.Title = strings.TrimSpace(in.Query), strings.TrimSpace(in.ID), strings.TrimSpace(in.Title)
 	in.Action, in.Detail, in.Limit = cmp.Or(in.Action, actionView), cmp.Or(in.Detail, view.Compact), cmp.Or(in.Limit, 10)
-	if ref := session.RefIn(in.ID); in.Turn == nil && ref.Turn >= 0 && in.Detail != handoff {
+	if ref := session.OnlyRef(in.ID); in.Turn == nil && ref.Turn >= 0 && in.Detail != handoff {
 		in.Turn = &ref.Turn
 	}
 	if in.Turn != nil { // which only that view shows
@@ -107,15 +107,15 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
-	out, err := t.do(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
+	out, err := t.inRepository(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
 		if in.Action != actionView {
-			if err := mayWrite(w); err != nil {
+			if err := checkMayWrite(w); err != nil {
 				return "", err
 			}
-			return in.mark(ctx, w)
+			return in.purgeOrRestore(ctx, w)
 		}
 		if in.Detail == handoff {
-			return in.handOver(ctx, w)
+			return in.handoffPage(ctx, w)
 		}
 		if in.Group {
 			return t.recallGroup(ctx, w, in)
@@ -128,7 +128,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if err = errors.Join(err, at.Close()); err != nil {
 			return "", err
 		}
-		return in.show(group.Found{Found: found, Short: found.Names.Short}, ownAddress(ctx, w), w.Now())
+		return in.printFound(group.Found{Found: found, Short: found.Names.Short}, ownAddress(ctx, w), w.Now())
 	})
 	return out, nil, err
 }
@@ -149,7 +149,7 @@ func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in reca
 	for _, left := range g.Left {
 		found.Failed = append(found.Failed, errors.New(t.Explain(left)))
 	}
-	return in.show(found, ownAddress(ctx, w), w.Now())
+	return in.printFound(found, ownAddress(ctx, w), w.Now())
 }
 
 // ownAddress is the user's; "" where git does not know it.
@@ -178,8 +178,8 @@ func (in recallInput) check() error {
 	return nil
 }
 
-// handOver is the page for who goes on with a session.
-func (in recallInput) handOver(ctx context.Context, w *workspace.Workspace) (string, error) {
+// handoffPage is the page for who goes on with a session.
+func (in recallInput) handoffPage(ctx context.Context, w *workspace.Workspace) (string, error) {
 	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Agent: true})
 	if err != nil {
 		return "", err
@@ -188,8 +188,8 @@ func (in recallInput) handOver(ctx context.Context, w *workspace.Workspace) (str
 	return page, errors.Join(err, at.Close())
 }
 
-// mark purges or restores.
-func (in recallInput) mark(ctx context.Context, w *workspace.Workspace) (string, error) {
+// purgeOrRestore purges or restores.
+func (in recallInput) purgeOrRestore(ctx context.Context, w *workspace.Workspace) (string, error) {
 	author, err := w.Author(ctx)
 	if err != nil {
 		return "", err
@@ -207,7 +207,7 @@ func (in recallInput) mark(ctx context.Context, w *workspace.Workspace) (string,
 		return "", err
 	}
 	lines := []string{fmt.Sprintf("%s %d/%d memories.", done, len(out.Done), out.Total())}
-	lines = append(lines, reasons("Failed: ", out.Failed)...)
+	lines = append(lines, failureLines("Failed: ", out.Failed)...)
 	if len(out.Others) > 0 {
 		lines = append(lines, "Somebody else wrote these, so it counts only in this clone: "+strings.Join(out.Others, ", "))
 	}
@@ -221,12 +221,12 @@ func (in recallInput) mark(ctx context.Context, w *workspace.Workspace) (string,
 // maxReasons is how many things that failed are told.
 const maxReasons = 5
 
-func reasons(before string, failed []error) (lines []string) {
+func failureLines(before string, failed []error) (lines []string) {
 	for i, err := range failed {
 		if i == maxReasons {
 			return append(lines, fmt.Sprintf("%s%d more", before, len(failed)-i))
 		}
-		line := before + short(err.Error())
+		line := before + shortLine(err.Error())
 		if errors.As(err, new(*ask.PurgedError)) {
 			line += ": include_purged shows it, action restore brings it back"
 		}
@@ -235,8 +235,8 @@ func reasons(before string, failed []error) (lines []string) {
 	return lines
 }
 
-// short is a text of the caller's or of others in one line of ours.
-func short(s string) string { return session.Shorten(result.Printable(s), 200) }
+// shortLine is a text of the caller's or of others in one line of ours.
+func shortLine(s string) string { return session.Shorten(result.Printable(s), 200) }
 
 // question is what is asked of the workspace. Where several are given, an ID counts before a title, and
 // that before a query; of an item that is asked for by ID, a query chooses the passage.
@@ -266,23 +266,23 @@ func (in recallInput) question() ask.Question {
 // around is how many turns are read on either side of the one that is shown: more than fit.
 const around = 15
 
-// show prints what was found; own is the address of the user, "" where git does not know it.
-func (in recallInput) show(found group.Found, own string, now time.Time) (string, error) {
+// printFound prints what was found; own is the address of the user, "" where git does not know it.
+func (in recallInput) printFound(found group.Found, own string, now time.Time) (string, error) {
 	if len(found.Results) == 0 {
-		lines := append([]string{in.nothing()}, reasons("", slices.DeleteFunc(found.Failed, unknown))...)
+		lines := append([]string{in.printNothingFound()}, failureLines("", slices.DeleteFunc(found.Failed, isUnknownID))...)
 		return "", answer(strings.Join(lines, "\n"))
 	}
 	a := view.Answer{Detail: in.Detail, Total: found.Total, One: in.ID != "" || len(in.IDs) == 1, Own: own}
 	if found.Notice != "" {
 		a.Notes = append(a.Notes, found.Notice+".")
 	}
-	a.Notes = append(a.Notes, reasons("Not found: ", found.Failed)...)
+	a.Notes = append(a.Notes, failureLines("Not found: ", found.Failed)...)
 	if len(in.Files) > 0 && len(found.Filters.Files) == 0 {
 		a.Notes = append(a.Notes, "No result touched the files asked for: these are all.")
 	}
-	a.Notes = append(a.Notes, notesOf(found.When)...)
+	a.Notes = append(a.Notes, timeNotes(found.When)...)
 	if len(found.Unknown) > 0 {
-		a.Notes = append(a.Notes, "Nobody spoke of: "+short(strings.Join(found.Unknown, ", ")))
+		a.Notes = append(a.Notes, "Nobody spoke of: "+shortLine(strings.Join(found.Unknown, ", ")))
 	}
 	if found.Results[0].Weak {
 		a.Notes = append(a.Notes, "Nothing answers this well: these are the nearest.")
@@ -296,26 +296,26 @@ func (in recallInput) show(found group.Found, own string, now time.Time) (string
 			}
 		}
 		if len(found.Texts) > 0 {
-			item.Read(found.Texts[i].Session, found.Texts[i].Memory, found.Texts[i].Turn)
+			item.TakeTexts(found.Texts[i].Session, found.Texts[i].Memory, found.Texts[i].Turn)
 		}
 		a.Items = append(a.Items, item)
 	}
 	return a.Text(), nil
 }
 
-// notesOf tells how a time in the question was read.
-func notesOf(w *result.When) []string {
+// timeNotes tells how a time in the question was read.
+func timeNotes(w *result.When) []string {
 	switch {
 	case w == nil || w.Read == "":
 		return nil
 	case w.Dropped:
-		return []string{fmt.Sprintf("Nothing of the time asked for answers (%s): this is the answer without it.", short(w.Read))}
+		return []string{fmt.Sprintf("Nothing of the time asked for answers (%s): this is the answer without it.", shortLine(w.Read))}
 	}
-	return []string{fmt.Sprintf("Read as a time: %s (%s to %s).", short(w.Read), cmp.Or(w.Since, "the beginning"), cmp.Or(w.Until, "now"))}
+	return []string{fmt.Sprintf("Read as a time: %s (%s to %s).", shortLine(w.Read), cmp.Or(w.Since, "the beginning"), cmp.Or(w.Until, "now"))}
 }
 
-// nothing says that nothing was found.
-func (in recallInput) nothing() string {
+// printNothingFound says that nothing was found.
+func (in recallInput) printNothingFound() string {
 	asked := cmp.Or(in.ID, strings.Join(in.IDs, ", "), in.Title, in.Query)
 	if asked == "" {
 		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor, in.Agent, in.Since, in.Until} {
@@ -328,8 +328,8 @@ func (in recallInput) nothing() string {
 	if asked == "" {
 		return "No memories found: no session was captured yet, and no memory saved."
 	}
-	return fmt.Sprintf("No memories found matching '%s'. Try broader search terms or check the ID.", short(asked))
+	return fmt.Sprintf("No memories found matching '%s'. Try broader search terms or check the ID.", shortLine(asked))
 }
 
-// unknown reports whether an error says no more than that nothing has that ID.
-func unknown(err error) bool { return errors.Is(err, session.ErrNoID) }
+// isUnknownID reports whether an error says no more than that nothing has that ID.
+func isUnknownID(err error) bool { return errors.Is(err, session.ErrNoID) }

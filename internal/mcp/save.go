@@ -33,9 +33,9 @@ func saveTool() *sdk.Tool {
 }
 
 func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput) (*sdk.CallToolResult, any, error) {
-	note := capture.Note{Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, client(req))}
-	out, err := t.do(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
-		if err := cmp.Or(w.Ready(), mayWrite(w)); err != nil {
+	note := capture.Note{Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, clientName(req))}
+	out, err := t.inRepository(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
+		if err := cmp.Or(w.CheckReady(), checkMayWrite(w)); err != nil {
 			return "", err
 		}
 		author, err := w.Author(ctx)
@@ -46,9 +46,9 @@ func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput
 		if err != nil {
 			return "", err
 		}
-		text := fmt.Sprintf("Saved memory %s | %s", memory.ID, short(memory.Title))
+		text := fmt.Sprintf("Saved memory %s | %s", memory.ID, shortLine(memory.Title))
 		if memory.Existing {
-			text = fmt.Sprintf("Saved before, as memory %s | %s", memory.ID, short(memory.Title))
+			text = fmt.Sprintf("Saved before, as memory %s | %s", memory.ID, shortLine(memory.Title))
 		}
 		if secrets > 0 {
 			text += fmt.Sprintf("\nRedacted before storing: %d", secrets)
@@ -58,8 +58,8 @@ func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput
 	return out, nil, err
 }
 
-// client is what the client calls itself.
-func client(req *sdk.CallToolRequest) string {
+// clientName is what the client calls itself.
+func clientName(req *sdk.CallToolRequest) string {
 	const unnamed = "mcp"
 	p := req.Session.InitializeParams()
 	if p == nil || p.ClientInfo == nil || len(p.ClientInfo.Name) > capture.MaxSource {

@@ -73,7 +73,7 @@ func (c *connection) listen() {
 	defer close(c.lines)
 	in := bufio.NewReader(c.in)
 	for {
-		line, err := next(in)
+		line, err := readLine(in)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			select {
 			case c.lines <- line:
@@ -87,8 +87,8 @@ func (c *connection) listen() {
 	}
 }
 
-// next reads a line, of one that is too long the beginning, and the error that ended it.
-func next(in *bufio.Reader) (line []byte, err error) {
+// readLine reads a line, of one that is too long the beginning, and the error that ended it.
+func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(line) <= maxLine {
@@ -107,10 +107,10 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case line, ok := <-c.lines:
 			if !ok {
 				close(c.ended)
-				c.wait(ctx)
+				c.waitForAnswers(ctx)
 				return nil, io.EOF
 			}
-			msg, refusal := message(line)
+			msg, refusal := parseMessage(line)
 			if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
 				c.open.Add(1)
 				if _, twice := c.asked.LoadOrStore(req.ID, nil); twice {
@@ -124,7 +124,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			go func() {
 				defer c.open.Done()
-				_ = c.put([]byte(refusal))
+				_ = c.writeLine([]byte(refusal))
 			}()
 		case <-c.closed:
 			return nil, io.EOF
@@ -134,8 +134,8 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// message is what a line says, or the answer to one that is none.
-func message(line []byte) (msg jsonrpc.Message, refusal string) {
+// parseMessage is what a line says, or the answer to one that is none.
+func parseMessage(line []byte) (msg jsonrpc.Message, refusal string) {
 	switch {
 	case len(line) > maxLine:
 		return nil, tooLong
@@ -169,22 +169,22 @@ func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	return c.put(text)
+	return c.writeLine(text)
 }
 
-// put writes a line.
-func (c *connection) put(text []byte) error {
+// writeLine writes a line.
+func (c *connection) writeLine(text []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	done := make(chan struct{})
 	defer close(done)
-	go c.watch(done)
+	go c.watchUnreadWrites(done)
 	_, err := c.out.Write(append(text, '\n'))
 	return err
 }
 
-// watch tells of a write that nobody reads, once the input has ended.
-func (c *connection) watch(done <-chan struct{}) {
+// watchUnreadWrites tells of a write that nobody reads, once the input has ended.
+func (c *connection) watchUnreadWrites(done <-chan struct{}) {
 	select {
 	case <-c.ended:
 	case <-done:
@@ -197,8 +197,8 @@ func (c *connection) watch(done <-chan struct{}) {
 	}
 }
 
-// wait returns when everything is answered or nobody can answer any more.
-func (c *connection) wait(ctx context.Context) {
+// waitForAnswers returns when everything is answered or nobody can answer any more.
+func (c *connection) waitForAnswers(ctx context.Context) {
 	none := make(chan struct{})
 	go func() {
 		c.open.Wait()

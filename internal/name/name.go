@@ -67,9 +67,9 @@ type Thing struct {
 	OID  string // of a commit that is here, and may be one of a ledger; "" for others
 }
 
-// Parse takes a word apart that names something by an ID: "01KJW4MN", "01KJW4MN:8", or a link, "rekal:01KJW4MN#8". Turn is -1 for none.
-func Parse(word string) (session.Ref, error) {
-	ref := session.RefIn(word)
+// ParseID takes a word apart that names something by an ID: "01KJW4MN", "01KJW4MN:8", or a link, "rekal:01KJW4MN#8". Turn is -1 for none.
+func ParseID(word string) (session.Ref, error) {
+	ref := session.OnlyRef(word)
 	id, turn, ok := strings.Cut(ref.ID, ":")
 	if !ok || ref.Turn >= 0 || !idLike.MatchString(id) {
 		return ref, nil
@@ -81,11 +81,11 @@ func Parse(word string) (session.Ref, error) {
 	return session.Ref{ID: id, Turn: n}, nil
 }
 
-// Items completes the IDs of sessions and memories, each once, and gives an error for each word that names none.
-func Items(names session.Names, words []string) (ids []string, failed []error) {
+// CompleteIDs completes the IDs of sessions and memories, each once, and gives an error for each word that names none.
+func CompleteIDs(names session.Names, words []string) (ids []string, failed []error) {
 	ids = []string{}
 	for _, word := range words {
-		id, err := names.Find(word)
+		id, err := names.CompleteID(word)
 		switch {
 		case err != nil:
 			failed = append(failed, err)
@@ -96,11 +96,11 @@ func Items(names session.Names, words []string) (ids []string, failed []error) {
 	return ids, failed
 }
 
-// LikeLines reports whether a word is meant as lines of a file.
-func LikeLines(word string) bool { return linesLike.MatchString(word) }
+// LooksLikeLines reports whether a word is meant as lines of a file.
+func LooksLikeLines(word string) bool { return linesLike.MatchString(word) }
 
-// Lines takes a file and its lines apart; the first line is 0 where they are not of such a form.
-func Lines(word string) (file string, from, to int) {
+// SplitLines takes a file and its lines apart; the first line is 0 where they are not of such a form.
+func SplitLines(word string) (file string, from, to int) {
 	m := linesForm.FindStringSubmatch(word)
 	if m == nil {
 		return "", 0, 0
@@ -141,11 +141,11 @@ type Resolver struct {
 // Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
 // a file.
 func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
-	if strings.Contains(word, "..") && !LikeLines(word) && !r.isFile(word) {
+	if strings.Contains(word, "..") && !LooksLikeLines(word) && !r.isFile(word) {
 		return Thing{Kind: result.ShowRange, Rev: word, Turn: -1}, nil
 	}
-	ref := session.RefIn(word)
-	id, noID := r.Names.Find(ref.ID)
+	ref := session.OnlyRef(word)
+	id, noID := r.Names.CompleteID(ref.ID)
 	oid, isRev := r.revision(ctx, ref.ID)
 	switch {
 	case isRev && noID == nil:
@@ -158,11 +158,11 @@ func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
 		}
 		return Thing{Kind: result.ShowCommit, Rev: rev, OID: oid, Turn: ref.Turn}, err
 	case noID == nil:
-		kind, _, err := r.titled(ctx, id)
+		kind, _, err := r.kindAndTitle(ctx, id)
 		return Thing{Kind: kind, ID: id, Turn: ref.Turn}, err
 	case errors.As(noID, new(*session.AmbiguousError)):
 		return Thing{}, noID
-	case LikeLines(ref.ID) || r.isFile(ref.ID):
+	case LooksLikeLines(ref.ID) || r.isFile(ref.ID):
 		return Thing{Kind: result.ShowLines, Turn: -1}, nil
 	case tooShort.MatchString(ref.ID):
 		return Thing{}, noID
@@ -180,8 +180,8 @@ func Commit(repo *git.Repo, rev string) (git.OID, error) {
 	return repo.Resolve(rev)
 }
 
-// LikeCommit reports whether a word may be the beginning of a commit's OID.
-func LikeCommit(word string) bool { return abbreviated.MatchString(word) }
+// LooksLikeCommit reports whether a word may be the beginning of a commit's OID.
+func LooksLikeCommit(word string) bool { return abbreviated.MatchString(word) }
 
 // revision is the commit that a word names, also one that is gone and that a ledger knows.
 func (r Resolver) revision(ctx context.Context, word string) (oid string, ok bool) {
@@ -189,7 +189,7 @@ func (r Resolver) revision(ctx context.Context, word string) (oid string, ok boo
 	if err == nil {
 		return string(id), true
 	}
-	if !LikeCommit(word) { // of a path with a line, the path may begin as several objects do
+	if !LooksLikeCommit(word) { // of a path with a line, the path may begin as several objects do
 		return "", false
 	}
 	if errors.Is(err, git.ErrAmbiguous) {
@@ -201,7 +201,7 @@ func (r Resolver) revision(ctx context.Context, word string) (oid string, ok boo
 }
 
 func (r Resolver) isFile(word string) bool {
-	file, ok := r.Repo.Inside(word)
+	file, ok := r.Repo.PathInside(word)
 	if !ok {
 		return false
 	}
@@ -213,18 +213,18 @@ func (r Resolver) isFile(word string) bool {
 	return c.Has(file)
 }
 
-// titled is the kind and the title of what has an ID.
-func (r Resolver) titled(ctx context.Context, id string) (kind, title string, err error) {
+// kindAndTitle is the kind and the title of what has an ID.
+func (r Resolver) kindAndTitle(ctx context.Context, id string) (kind, title string, err error) {
 	if m, ok, err := r.Index.Memory(ctx, id); ok || err != nil {
-		return db.KindMemory, session.Informative(m.Title), err
+		return db.KindMemory, session.InformativePart(m.Title), err
 	}
 	s, err := r.Index.Session(ctx, id)
-	return db.KindSession, session.Informative(s.Title), err
+	return db.KindSession, session.InformativePart(s.Title), err
 }
 
 // ambiguous says what to type for each of the two.
 func (r Resolver) ambiguous(ctx context.Context, word, oid, id string) error {
-	kind, title, err := r.titled(ctx, id)
+	kind, title, err := r.kindAndTitle(ctx, id)
 	if err != nil {
 		return err
 	}

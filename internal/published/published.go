@@ -74,7 +74,7 @@ func (c *Check) Places(ctx context.Context, candidates []string) ([]string, erro
 		}
 	}
 	if len(asked) > 0 {
-		if err := c.ask(ctx, asked); err != nil {
+		if err := c.lookUp(ctx, asked); err != nil {
 			return nil, fmt.Errorf("published: %w", err)
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	if err != nil || root == "" {
 		return err
 	}
-	files, err := (&tree{repo: c.Repo, root: root}).since(ctx, "")
+	files, err := (&tree{repo: c.Repo, root: root}).filesBeyond(ctx, "")
 	for _, f := range files {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -101,7 +101,7 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	return err
 }
 
-func (c *Check) ask(ctx context.Context, candidates []string) error {
+func (c *Check) lookUp(ctx context.Context, candidates []string) error {
 	if err := c.open(ctx); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *Check) ask(ctx context.Context, candidates []string) error {
 		if _, ok := c.known[v]; ok { // it was asked for twice
 			continue
 		}
-		at, err := c.place(ctx, v)
+		at, err := c.findPlace(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -121,14 +121,14 @@ func (c *Check) ask(ctx context.Context, candidates []string) error {
 	return nil
 }
 
-func (c *Check) place(ctx context.Context, v string) (string, error) {
+func (c *Check) findPlace(ctx context.Context, v string) (string, error) {
 	if err := ctx.Err(); err != nil || c.tree == nil {
 		return "", err
 	}
-	if at := c.tree.named(v); at != "" {
+	if at := c.tree.branchOrAuthor(v); at != "" {
 		return at, nil
 	}
-	return c.tree.holder(v), nil
+	return c.tree.fileHolding(v), nil
 }
 
 // open reads HEAD once.
@@ -141,10 +141,10 @@ func (c *Check) open(ctx context.Context) error {
 		return err
 	}
 	t := &tree{repo: c.Repo, root: root}
-	if err := t.read(ctx, c.Dir, c.hurried(ctx)); err != nil {
+	if err := t.read(ctx, c.Dir, c.isHurried(ctx)); err != nil {
 		return err
 	}
-	if err := t.people(ctx, commit); err != nil {
+	if err := t.readPeople(ctx, commit); err != nil {
 		return err
 	}
 	if c.tree = t; c.Keep {
@@ -163,13 +163,13 @@ func (c *Check) head() (root, commit git.OID, err error) {
 	return at.Tree, head.OID, err
 }
 
-func (c *Check) hurried(ctx context.Context) bool {
+func (c *Check) isHurried(ctx context.Context) bool {
 	end, ok := ctx.Deadline()
 	return ok && end.Sub(c.Now()) < hurry
 }
 
-// people are the authors of the newest commits, and the branches of remotes.
-func (t *tree) people(ctx context.Context, head git.OID) error {
+// readPeople are the authors of the newest commits, and the branches of remotes.
+func (t *tree) readPeople(ctx context.Context, head git.OID) error {
 	n := 0
 	for next, seen := []git.OID{head}, map[git.OID]bool{head: true}; len(next) > 0 && n < maxCommits && ctx.Err() == nil; n++ {
 		commit, err := t.repo.Commit(next[0])
@@ -202,8 +202,8 @@ func (t *tree) people(ctx context.Context, head git.OID) error {
 	return ctx.Err()
 }
 
-// named is the branch or author that has a name. A branch of this clone alone is not published.
-func (t *tree) named(v string) string {
+// branchOrAuthor is the branch or author that has a name. A branch of this clone alone is not published.
+func (t *tree) branchOrAuthor(v string) string {
 	for _, b := range t.branches {
 		if b == v || slices.Contains(strings.Split(b, "/"), v) {
 			return "branch " + b
@@ -217,8 +217,8 @@ func (t *tree) named(v string) string {
 	return ""
 }
 
-// stands reports whether a candidate stands in a file, or in its name.
-func (t *tree) stands(f git.Entry, v string) bool {
+// fileHolds reports whether a candidate stands in a file, or in its name.
+func (t *tree) fileHolds(f git.Entry, v string) bool {
 	return hasWord(f.Path, v) || path.Base(f.Path) == v || hasWord(t.text(f.OID), v)
 }
 

@@ -27,16 +27,16 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 	if t.words != nil {
 		base = t.words.tree
 	}
-	if t.fresh, err = t.since(ctx, base); err != nil && t.words != nil { // that tree is gone
+	if t.fresh, err = t.filesBeyond(ctx, base); err != nil && t.words != nil { // that tree is gone
 		t.words = nil
-		t.fresh, err = t.since(ctx, "")
+		t.fresh, err = t.filesBeyond(ctx, "")
 	}
 	if err != nil || len(t.fresh) <= fewFiles || t.words != nil && hurried && len(t.fresh) <= someFiles {
 		return err
 	}
 	all := t.fresh
 	if t.words != nil {
-		if all, err = t.since(ctx, ""); err != nil {
+		if all, err = t.filesBeyond(ctx, ""); err != nil {
 			return err
 		}
 	}
@@ -50,13 +50,13 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 	return err
 }
 
-// since lists the files that a tree has, and another one has not or has otherwise.
-func (t *tree) since(ctx context.Context, base git.OID) (out []git.Entry, err error) {
-	err = t.differ(ctx, base, t.root, "", &out)
+// filesBeyond lists the files that a tree has, and another one has not or has otherwise.
+func (t *tree) filesBeyond(ctx context.Context, base git.OID) (out []git.Entry, err error) {
+	err = t.addDifferences(ctx, base, t.root, "", &out)
 	return out, err
 }
 
-func (t *tree) differ(ctx context.Context, older, newer git.OID, prefix string, out *[]git.Entry) error {
+func (t *tree) addDifferences(ctx context.Context, older, newer git.OID, prefix string, out *[]git.Entry) error {
 	if older == newer || len(*out) >= maxFiles {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (t *tree) differ(ctx context.Context, older, newer git.OID, prefix string, 
 			if w := was[e.Name]; w.IsDir() {
 				before = w.ID()
 			}
-			if err := t.differ(ctx, before, e.ID(), prefix+e.Name+"/", out); err != nil {
+			if err := t.addDifferences(ctx, before, e.ID(), prefix+e.Name+"/", out); err != nil {
 				return err
 			}
 		case e.IsFile():
@@ -90,19 +90,19 @@ func (t *tree) differ(ctx context.Context, older, newer git.OID, prefix string, 
 	return nil
 }
 
-// holder is the file in which a candidate stands; "" for none.
-func (t *tree) holder(v string) string {
+// fileHolding is the file in which a candidate stands; "" for none.
+func (t *tree) fileHolding(v string) string {
 	for _, f := range t.fresh {
-		if t.stands(f, v) {
+		if t.fileHolds(f, v) {
 			return f.Path
 		}
 	}
 	if t.words == nil {
 		return ""
 	}
-	for _, name := range t.words.files(v) {
+	for _, name := range t.words.filesPerhapsHolding(v) {
 		f := git.Entry{Path: name, OID: t.repo.At(t.root, name).ID()}
-		if f.OID != "" && t.stands(f, v) {
+		if f.OID != "" && t.fileHolds(f, v) {
 			return name
 		}
 	}

@@ -70,11 +70,11 @@ func (t *tree) index(ctx context.Context, files []git.Entry) (*words, error) {
 		tokens(textOf(t.repo, f.OID), take)
 	}
 	slices.Sort(rows)
-	return layOut(t.root, rows, files), nil
+	return layOutWords(t.root, rows, files), nil
 }
 
-// layOut lays the words of a tree out as the cache holds them.
-func layOut(tree git.OID, rows []uint64, files []git.Entry) *words {
+// layOutWords lays the words of a tree out as the cache holds them.
+func layOutWords(tree git.OID, rows []uint64, files []git.Entry) *words {
 	var names, offsets []byte
 	for _, f := range files {
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(names)))
@@ -157,13 +157,13 @@ func readHead(from io.ReaderAt, size int64, oid int) *words {
 	return w
 }
 
-// files are those in which a candidate may stand: those of its rarest word, or where all its words are in many files, those that are
+// filesPerhapsHolding are those in which a candidate may stand: those of its rarest word, or where all its words are in many files, those that are
 // known of any.
-func (w *words) files(v string) (paths []string) {
+func (w *words) filesPerhapsHolding(v string) (paths []string) {
 	var least []uint32
 	var all []uint32
 	for _, token := range tokensOf(v) {
-		holders := w.holders(hashOf(token))
+		holders := w.filesWithHash(hashOf(token))
 		if len(holders) == 0 {
 			return nil
 		}
@@ -176,18 +176,18 @@ func (w *words) files(v string) (paths []string) {
 		all = least
 	}
 	for _, n := range all {
-		if name := w.name(n); name != "" && !slices.Contains(paths, name) {
+		if name := w.pathOfNumber(n); name != "" && !slices.Contains(paths, name) {
 			paths = append(paths, name)
 		}
 	}
 	return paths
 }
 
-// holders are the numbers of the files that hold a word.
-func (w *words) holders(h uint32) (out []uint32) {
-	at := sort.Search(w.rows, func(i int) bool { return w.row(i) >= uint64(h)<<32 })
+// filesWithHash are the numbers of the files that hold a word.
+func (w *words) filesWithHash(h uint32) (out []uint32) {
+	at := sort.Search(w.rows, func(i int) bool { return w.hashAndFile(i) >= uint64(h)<<32 })
 	for ; at < w.rows && len(out) < maxHolders; at++ {
-		r := w.row(at)
+		r := w.hashAndFile(at)
 		if uint32(r>>32) != h {
 			break
 		}
@@ -196,10 +196,12 @@ func (w *words) holders(h uint32) (out []uint32) {
 	return out
 }
 
-func (w *words) row(i int) uint64 { return binary.LittleEndian.Uint64(w.bytes(w.head+int64(8*i), 8)) }
+func (w *words) hashAndFile(i int) uint64 {
+	return binary.LittleEndian.Uint64(w.bytes(w.head+int64(8*i), 8))
+}
 
-// name is the path of a file; "" for a number that no file has.
-func (w *words) name(n uint32) string {
+// pathOfNumber is the path of a file; "" for a number that no file has.
+func (w *words) pathOfNumber(n uint32) string {
 	if int(n) >= w.count {
 		return ""
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// written reads what programs write, git log among them; of seconds since 1970 those with ten digits, as shorter ones may be a day or a commit.
-func written(text string, zone *time.Location) (time.Time, bool) {
+// parseWritten reads what programs write, git log among them; of seconds since 1970 those with ten digits, as shorter ones may be a day or a commit.
+func parseWritten(text string, zone *time.Location) (time.Time, bool) {
 	if sec, err := strconv.ParseInt(text, 10, 64); err == nil && len(text) == 10 && sec > 0 {
 		return time.Unix(sec, 0).In(zone), true
 	}
@@ -25,18 +25,18 @@ func written(text string, zone *time.Location) (time.Time, bool) {
 // instant reads "now", "2 hours ago", and a time of a day: "yesterday 14:30", "noon yesterday", "5pm".
 func (r reader) instant() (time.Time, bool) {
 	last := len(r.words) - 1
-	if last == 0 && r.at(0) == "now" {
+	if last == 0 && r.wordAt(0) == "now" {
 		return r.Now, true
 	}
-	if n, used := r.count(0); used > 0 && used+1 == last && r.at(last) == "ago" && isShort(unitOf(r.at(used))) {
-		return r.back(unitOf(r.at(used)), n), true
+	if n, used := r.count(0); used > 0 && used+1 == last && r.wordAt(last) == "ago" && isShort(unitOf(r.wordAt(used))) {
+		return r.unitsAgo(unitOf(r.wordAt(used)), n), true
 	}
 	for _, at := range []int{last, 0} {
-		h, m, s, ok := timeOfDay(r.at(at))
+		h, m, s, ok := timeOfDay(r.wordAt(at))
 		if !ok {
 			continue
 		}
-		day, n := r.day(0), 0
+		day, n := r.dayFromToday(0), 0
 		if rest := (reader{r.Clock, append(r.words[:at:at], r.words[at+1:]...)}); last > 0 {
 			if day, n = rest.moment(0, true); n < last || !day.Since.AddDate(0, 0, 1).Equal(day.Until) {
 				continue

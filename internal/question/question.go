@@ -43,14 +43,14 @@ func Read(text string, c Clock) Question {
 		}
 	}
 	if to > from {
-		if s, n := r.span(to); n > 0 && !q.When.and(s).empty() { // "since Monday until Wednesday"
-			q.When, to = q.When.and(s), to+n
+		if s, n := r.span(to); n > 0 && !q.When.intersect(s).empty() { // "since Monday until Wednesday"
+			q.When, to = q.When.intersect(s), to+n
 		}
 		begin, end := r.words[from].begin, r.words[to-1].end
 		q.Read = strings.Trim(text[begin:end], edges)
 		q.Words = strings.TrimSpace(strings.TrimSpace(text[:begin]) + " " + strings.TrimSpace(text[end:]))
 	}
-	q.Latest, q.Own = topicless(split(q.Words), to > from)
+	q.Latest, q.Own = hasNoTopic(split(q.Words), to > from)
 	return q
 }
 
@@ -60,32 +60,32 @@ const maxWords = 60
 // Since reads where a time that a user names begins: "yesterday", "13 Feb", "last week", "2026-02-13 14:30", "now". It reports false for anything
 // else.
 func Since(text string, c Clock) (time.Time, bool) {
-	s, ok := exactly(text, c)
+	s, ok := readWhole(text, c)
 	return s.Since, ok
 }
 
 // Until is the time behind the end of what Since reads, or the moment itself where that is one.
 func Until(text string, c Clock) (time.Time, bool) {
-	s, ok := exactly(text, c)
+	s, ok := readWhole(text, c)
 	return s.Until, ok
 }
 
 // At is the last second of what Since reads.
 func At(text string, c Clock) (time.Time, bool) {
-	s, ok := exactly(text, c)
+	s, ok := readWhole(text, c)
 	if ok && s.Until.After(s.Since) {
 		return s.Until.Add(-time.Second), true
 	}
 	return s.Since, ok
 }
 
-// exactly reads a text that is a time and nothing else. Where it names a moment, the span is empty.
-func exactly(text string, c Clock) (Span, bool) {
-	if t, ok := written(strings.TrimSpace(text), c.Now.Location()); ok {
+// readWhole reads a text that is a time and nothing else. Where it names a moment, the span is empty.
+func readWhole(text string, c Clock) (Span, bool) {
+	if t, ok := parseWritten(strings.TrimSpace(text), c.Now.Location()); ok {
 		return Span{t, t}, true
 	}
 	r := reader{Clock: c, words: split(text)}
-	if len(r.words) == 1 && strings.HasSuffix(r.at(0), ".ago") { // as git takes it
+	if len(r.words) == 1 && strings.HasSuffix(r.wordAt(0), ".ago") { // as git takes it
 		r.words = split(strings.ReplaceAll(text, ".", " "))
 	}
 	if t, ok := r.instant(); ok {
@@ -95,7 +95,7 @@ func exactly(text string, c Clock) (Span, bool) {
 	return s, n > 0 && n == len(r.words) && !s.empty()
 }
 
-func (s Span) and(o Span) Span {
+func (s Span) intersect(o Span) Span {
 	if o.Since.After(s.Since) {
 		s.Since = o.Since
 	}
@@ -131,7 +131,7 @@ func split(text string) (out []word) {
 		}
 		raw := text[i : i+n]
 		plain := strings.Trim(raw, edges)
-		w := word{text: owner(strings.ToLower(plain)), begin: i, end: i + n, upper: plain != strings.ToLower(plain), stops: strings.ContainsAny(raw[len(raw)-1:], ",.;:?!")}
+		w := word{text: withoutPossessive(strings.ToLower(plain)), begin: i, end: i + n, upper: plain != strings.ToLower(plain), stops: strings.ContainsAny(raw[len(raw)-1:], ",.;:?!")}
 		if quote == 0 {
 			if first := strings.IndexAny(raw[:1], "\"`"); first == 0 {
 				quote = rune(raw[0])
@@ -149,8 +149,10 @@ func split(text string) (out []word) {
 	return out
 }
 
-// owner is a word without "'s": "yesterday's build".
-func owner(w string) string { return strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s") }
+// withoutPossessive is a word without "'s": "yesterday's build".
+func withoutPossessive(w string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
+}
 
 // Words that say nothing of a topic: function words, and what stands for work of any kind.
 const (
@@ -162,19 +164,19 @@ const (
 	own    = " i i'd i'm i've me my myself "
 )
 
-func (w word) in(list string) bool { return strings.Contains(list, " "+w.text+" ") }
+func (w word) isIn(list string) bool { return strings.Contains(list, " "+w.text+" ") }
 
-// topicless reports whether words name no topic, and ask for work then or lately; and whether it is one's own.
-func topicless(words []word, timed bool) (ask, mine bool) {
+// hasNoTopic reports whether words name no topic, and ask for work then or lately; and whether it is one's own.
+func hasNoTopic(words []word, timed bool) (ask, mine bool) {
 	told := timed
 	for _, w := range words {
 		switch {
-		case w.quoted || w.text != "" && !w.in(about+work+latest):
+		case w.quoted || w.text != "" && !w.isIn(about+work+latest):
 			return false, false
-		case len(words) > 1 && w.in(work+latest): // alone it is searched for
+		case len(words) > 1 && w.isIn(work+latest): // alone it is searched for
 			told = true
 		}
-		mine = mine || w.in(own)
+		mine = mine || w.isIn(own)
 	}
 	return told, mine && told
 }

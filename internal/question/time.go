@@ -15,8 +15,8 @@ type reader struct {
 	words []word
 }
 
-// at is the text of a word; "" behind the end, and for what is cited.
-func (r reader) at(i int) string {
+// wordAt is the text of a word; "" behind the end, and for what is cited.
+func (r reader) wordAt(i int) string {
 	if i < 0 || i >= len(r.words) || r.words[i].quoted {
 		return ""
 	}
@@ -26,20 +26,20 @@ func (r reader) at(i int) string {
 // span reads what begins at a word, with what leads to it: "since Monday", "between 3 and 5 March". It returns how many words that are, 0 for
 // no time that has come.
 func (r reader) span(i int) (Span, int) {
-	if prev := r.at(i - 1); prev == "every" || prev == "each" || prev == "per" || prev == "next" {
+	if prev := r.wordAt(i - 1); prev == "every" || prev == "each" || prev == "per" || prev == "next" {
 		return Span{}, 0
 	}
-	s, n := r.led(i)
+	s, n := r.afterPreposition(i)
 	if n == 0 || s.empty() || s.Since.After(r.Now) {
 		return Span{}, 0
 	}
 	return s, n
 }
 
-func (r reader) led(i int) (Span, int) {
-	switch lead := r.at(i); lead {
+func (r reader) afterPreposition(i int) (Span, int) {
+	switch lead := r.wordAt(i); lead {
 	case "since", "after", "starting", "before", "until", "till":
-		s, n := r.either(i + 1)
+		s, n := r.momentOrRelease(i + 1)
 		switch {
 		case n == 0:
 			return Span{}, 0
@@ -64,17 +64,17 @@ func (r reader) led(i int) (Span, int) {
 
 // range_ reads "Monday and Wednesday", "3 and 5 March", "v1.0 to v1.1".
 func (r reader) range_(i int, lead string) (Span, int) {
-	from, n := r.either(i)
+	from, n := r.momentOrRelease(i)
 	day, short := -1, false
 	if n == 0 {
-		day, short = number(r.at(i))
+		day, short = number(r.wordAt(i))
 		if n = 1; !short {
 			return Span{}, 0
 		}
 	}
-	switch and := r.at(i + n); {
+	switch and := r.wordAt(i + n); {
 	case lead == "between" && and == "and", lead == "from" && (and == "to" || and == "until" || and == "till"):
-		to, m := r.either(i + n + 1)
+		to, m := r.momentOrRelease(i + n + 1)
 		if m == 0 {
 			return Span{}, 0
 		}
@@ -91,8 +91,8 @@ func (r reader) range_(i int, lead string) (Span, int) {
 	return Span{}, 0
 }
 
-// either reads a time or a release, to which something leads.
-func (r reader) either(i int) (Span, int) {
+// momentOrRelease reads a time or a release, to which something leads.
+func (r reader) momentOrRelease(i int) (Span, int) {
 	if s, n := r.moment(i, true); n > 0 && !s.empty() {
 		return s, n
 	}
@@ -101,7 +101,7 @@ func (r reader) either(i int) (Span, int) {
 
 // moment reads a time without a word that leads to it. Led says that one did: then the name of a month alone is one, or a year.
 func (r reader) moment(i int, led bool) (Span, int) {
-	if r.at(i) == "the" {
+	if r.wordAt(i) == "the" {
 		if s, n := r.moment(i+1, led); n > 0 {
 			return s, 1 + n
 		}
@@ -115,8 +115,8 @@ func (r reader) moment(i int, led bool) (Span, int) {
 	return Span{}, 0
 }
 
-// day is a day of the calendar, n days from today.
-func (r reader) day(n int) Span {
+// dayFromToday is a day of the calendar, n days from today.
+func (r reader) dayFromToday(n int) Span {
 	y, m, d := r.Now.Date()
 	return Span{r.midnight(y, m, d+n), r.midnight(y, m, d+n+1)}
 }
@@ -135,17 +135,17 @@ func (s Span) hours(from, to int) Span {
 
 // relative reads "today", "yesterday evening", "this week", "last month", "the past 3 days".
 func (r reader) relative(i int, _ bool) (Span, int) {
-	switch w := r.at(i); w {
+	switch w := r.wordAt(i); w {
 	case "today":
-		return r.day(0), 1
+		return r.dayFromToday(0), 1
 	case "tonight":
-		return r.day(0).hours(18, 30), 1
+		return r.dayFromToday(0).hours(18, 30), 1
 	case "yesterday":
-		s, n := r.part(r.day(-1), i+1)
+		s, n := r.partOfDay(r.dayFromToday(-1), i+1)
 		return s, 1 + n
 	case "day":
-		if r.at(i+1) == "before" && r.at(i+2) == "yesterday" {
-			return r.day(-2), 3
+		if r.wordAt(i+1) == "before" && r.wordAt(i+2) == "yesterday" {
+			return r.dayFromToday(-2), 3
 		}
 	case "this", "last", "past", "previous", "current":
 		return r.lastUnits(i+1, w)
@@ -153,9 +153,9 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 	return Span{}, 0
 }
 
-// part reads a part of a day; where there is none, it is the day.
-func (r reader) part(day Span, i int) (Span, int) {
-	hours, ok := map[string][2]int{"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 30}}[r.at(i)]
+// partOfDay reads a part of a day; where there is none, it is the day.
+func (r reader) partOfDay(day Span, i int) (Span, int) {
+	hours, ok := map[string][2]int{"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 30}}[r.wordAt(i)]
 	if !ok {
 		return day, 0
 	}
@@ -165,27 +165,27 @@ func (r reader) part(day Span, i int) (Span, int) {
 // lastUnits reads what stands behind "this", "last" and the like.
 func (r reader) lastUnits(i int, which string) (Span, int) {
 	if n, used := r.count(i); used > 0 && which != "this" && which != "current" {
-		if u := unitOf(r.at(i + used)); u != "" {
-			return Span{Since: r.back(u, n), Until: r.Now.Add(time.Second)}, 1 + used + 1
+		if u := unitOf(r.wordAt(i + used)); u != "" {
+			return Span{Since: r.unitsAgo(u, n), Until: r.Now.Add(time.Second)}, 1 + used + 1
 		}
 		return Span{}, 0
 	}
-	now, u := which == "this" || which == "current", unitOf(r.at(i))
+	now, u := which == "this" || which == "current", unitOf(r.wordAt(i))
 	switch {
-	case r.at(i) == "night" && which == "last":
-		return r.day(-1).hours(18, 30), 2
+	case r.wordAt(i) == "night" && which == "last":
+		return r.dayFromToday(-1).hours(18, 30), 2
 	case now && u == "":
-		if s, n := r.part(r.day(0), i); n > 0 {
+		if s, n := r.partOfDay(r.dayFromToday(0), i); n > 0 {
 			return s, 2
 		}
-	case u == "" || strings.HasSuffix(r.at(i), "s"): // "the last days" have no number
+	case u == "" || strings.HasSuffix(r.wordAt(i), "s"): // "the last days" have no number
 	case u == "second" || u == "minute":
 	case now:
-		return r.calendar(u, 0), 2
+		return r.calendarUnit(u, 0), 2
 	case which == "past", u == "hour":
-		return Span{Since: r.back(u, 1), Until: r.Now.Add(time.Second)}, 2
+		return Span{Since: r.unitsAgo(u, 1), Until: r.Now.Add(time.Second)}, 2
 	default:
-		return r.calendar(u, -1), 2
+		return r.calendarUnit(u, -1), 2
 	}
 	return Span{}, 0
 }
@@ -193,15 +193,15 @@ func (r reader) lastUnits(i int, which string) (Span, int) {
 // ago reads "3 days ago", "a couple of weeks ago".
 func (r reader) ago(i int, _ bool) (Span, int) {
 	n, used := r.count(i)
-	u := unitOf(r.at(i + used))
-	if used == 0 || u == "" || r.at(i+used+1) != "ago" {
+	u := unitOf(r.wordAt(i + used))
+	if used == 0 || u == "" || r.wordAt(i+used+1) != "ago" {
 		return Span{}, 0
 	}
 	if isShort(u) { // about then
-		d := r.Now.Sub(r.back(u, n))
+		d := r.Now.Sub(r.unitsAgo(u, n))
 		return Span{r.Now.Add(-d * 3 / 2), r.Now.Add(-d / 2)}, used + 2
 	}
-	return r.calendar(u, -n), used + 2
+	return r.calendarUnit(u, -n), used + 2
 }
 
 // isShort reports whether a unit is shorter than a day.
@@ -209,15 +209,15 @@ func isShort(unit string) bool { return unit == "second" || unit == "minute" || 
 
 // count reads a number in digits or words, and how many words it is.
 func (r reader) count(i int) (n, used int) {
-	switch w := r.at(i); w {
+	switch w := r.wordAt(i); w {
 	case "a", "an":
-		if r.at(i+1) == "couple" || r.at(i+1) == "few" {
+		if r.wordAt(i+1) == "couple" || r.wordAt(i+1) == "few" {
 			n, used := r.count(i + 1)
 			return n, used + 1
 		}
 		return 1, 1
 	case "couple":
-		if r.at(i+1) == "of" {
+		if r.wordAt(i+1) == "of" {
 			return 2, 2
 		}
 		return 2, 1
@@ -247,8 +247,8 @@ func unitOf(w string) string {
 	return ""
 }
 
-// back is n units before now; of days and longer, the beginning of that day.
-func (r reader) back(unit string, n int) time.Time {
+// unitsAgo is n units before now; of days and longer, the beginning of that day.
+func (r reader) unitsAgo(unit string, n int) time.Time {
 	if clock := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}[unit]; clock > 0 {
 		return r.Now.Add(-time.Duration(n) * clock)
 	}
@@ -268,8 +268,8 @@ func (r reader) back(unit string, n int) time.Time {
 	return r.midnight(y, m, d)
 }
 
-// calendar is the day, week (from Monday), month, quarter or year that lies n of them from the one of today.
-func (r reader) calendar(unit string, n int) Span {
+// calendarUnit is the day, week (from Monday), month, quarter or year that lies n of them from the one of today.
+func (r reader) calendarUnit(unit string, n int) Span {
 	y, m, d := r.Now.Date()
 	switch unit {
 	case "week":
@@ -282,7 +282,7 @@ func (r reader) calendar(unit string, n int) Span {
 	case "year":
 		return r.months(y+n, 1, 12)
 	}
-	return r.day(n)
+	return r.dayFromToday(n)
 }
 
 // months are some from one on.
@@ -294,14 +294,14 @@ const days = "sunday monday tuesday wednesday thursday friday saturday"
 
 // weekday reads "Friday", "last Tuesday": the last one before today, as git does.
 func (r reader) weekday(i int, led bool) (Span, int) {
-	n, w := 1, r.at(i)
+	n, w := 1, r.wordAt(i)
 	if w == "last" || w == "this" || w == "past" {
-		w, n, led = r.at(i+1), 2, true
+		w, n, led = r.wordAt(i+1), 2, true
 	}
 	for number, name := range strings.Fields(days) {
 		if w == name || led && (w == name[:3] || len(w) == 4 && strings.HasPrefix(name, w)) {
 			back := (int(r.Now.Weekday())-number+6)%7 + 1
-			s, more := r.part(r.day(-back), i+n)
+			s, more := r.partOfDay(r.dayFromToday(-back), i+n)
 			return s, n + more
 		}
 	}
@@ -318,12 +318,12 @@ var (
 
 // date reads days, months and years of the calendar. Without a year it is the last one that has begun.
 func (r reader) date(i int, led bool) (Span, int) {
-	w := r.at(i)
+	w := r.wordAt(i)
 	if m := isoDate.FindStringSubmatch(w); m != nil {
-		return r.on(m[1], m[2], m[3]), 1
+		return r.exactDay(m[1], m[2], m[3]), 1
 	}
 	if m := dotted.FindStringSubmatch(w); m != nil {
-		return r.on(m[3], m[2], m[1]), 1
+		return r.exactDay(m[3], m[2], m[1]), 1
 	}
 	if month, err := time.Parse("2006-01", w); err == nil && led {
 		return r.months(month.Year(), month.Month(), 1), 1
@@ -333,26 +333,26 @@ func (r reader) date(i int, led bool) (Span, int) {
 	}
 	if d := monthDay.FindStringSubmatch(w); d != nil { // 13 February 2026, 13th of Feb
 		n := 1
-		if r.at(i+n) == "of" {
+		if r.wordAt(i+n) == "of" {
 			n++
 		}
-		if m := monthOf(r.at(i + n)); m > 0 && !r.words[i].stops && (led || n > 1 || d[1] != w || r.isName(i+n)) {
+		if m := monthOf(r.wordAt(i + n)); m > 0 && !r.words[i].stops && (led || n > 1 || d[1] != w || r.isName(i+n)) {
 			return r.dayOf(d[1], m, i, n+1)
 		}
 	}
 	if m := monthOf(w); m > 0 {
-		if d := monthDay.FindStringSubmatch(r.at(i + 1)); d != nil && !r.words[i].stops && (led || r.isName(i)) { // February 13, 2026
+		if d := monthDay.FindStringSubmatch(r.wordAt(i + 1)); d != nil && !r.words[i].stops && (led || r.isName(i)) { // February 13, 2026
 			return r.dayOf(d[1], m, i, 2)
 		}
-		if yearForm.MatchString(r.at(i + 1)) {
-			return r.month(r.at(i+1), m), 2
+		if yearForm.MatchString(r.wordAt(i + 1)) {
+			return r.month(r.wordAt(i+1), m), 2
 		}
 		if led {
 			return r.month("", m), 1
 		}
 	}
-	if (w == "last" || w == "this") && monthOf(r.at(i+1)) > 0 {
-		return r.month("", monthOf(r.at(i+1))), 2
+	if (w == "last" || w == "this") && monthOf(r.wordAt(i+1)) > 0 {
+		return r.month("", monthOf(r.wordAt(i+1))), 2
 	}
 	return Span{}, 0
 }
@@ -366,18 +366,18 @@ func (r reader) isName(i int) bool {
 // dayOf is a day of a month, behind whose n words a year may follow.
 func (r reader) dayOf(day string, m time.Month, i, n int) (Span, int) {
 	month := strconv.Itoa(int(m))
-	if yearForm.MatchString(r.at(i + n)) {
-		return r.on(r.at(i+n), month, day), n + 1
+	if yearForm.MatchString(r.wordAt(i + n)) {
+		return r.exactDay(r.wordAt(i+n), month, day), n + 1
 	}
-	s := r.on(strconv.Itoa(r.Now.Year()), month, day)
+	s := r.exactDay(strconv.Itoa(r.Now.Year()), month, day)
 	if s.Since.After(r.Now) {
-		s = r.on(strconv.Itoa(r.Now.Year()-1), month, day)
+		s = r.exactDay(strconv.Itoa(r.Now.Year()-1), month, day)
 	}
 	return s, n
 }
 
-// on is a day; an empty span where the calendar has none such.
-func (r reader) on(year, month, day string) Span {
+// exactDay is a day; an empty span where the calendar has none such.
+func (r reader) exactDay(year, month, day string) Span {
 	y, _ := strconv.Atoi(year)
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)
@@ -411,22 +411,22 @@ func monthOf(w string) time.Month {
 // release reads "v1.2", "the 0.5 release", "release 0.5", "the last release": the moment of a tag.
 func (r reader) release(i int) (Span, int) {
 	n := 0
-	if r.at(i) == "the" {
+	if r.wordAt(i) == "the" {
 		n++
 	}
-	before := r.at(i + n)
+	before := r.wordAt(i + n)
 	lead := before == "release" || before == "version" || before == "tag"
 	if lead {
 		n++
 	}
-	name := r.at(i + n)
+	name := r.wordAt(i + n)
 	switch {
 	case lead && before != "release" && name == "":
 		return Span{}, 0
-	case (name == "last" || name == "latest" || name == "newest") && r.at(i+n+1) == "release":
+	case (name == "last" || name == "latest" || name == "newest") && r.wordAt(i+n+1) == "release":
 		name, n = "", n+2
 	case version.MatchString(name):
-		if n++; !lead && r.at(i+n) == "release" {
+		if n++; !lead && r.wordAt(i+n) == "release" {
 			n++
 		}
 	default:

@@ -42,19 +42,19 @@ func howManyShown(hits []Found) int {
 // part is how much of what is shown one author has, where others answer, too: three of ten.
 const part = 0.3
 
-// amongAuthors puts in front what is shown of the hits that answer a query, and tells how many these are, at most n: not all of one author who
+// balanceAuthors puts in front what is shown of the hits that answer a query, and tells how many these are, at most n: not all of one author who
 // wrote much. What others said takes the place of all that an author has beyond a part. The room that is left then goes to that again, but not to
 // memories of a brief answer: anybody can write thousands. Both parts keep their order.
-func amongAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief bool) ([]Found, int, error) {
+func balanceAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief bool) ([]Found, int, error) {
 	most := max(3, int(part*float64(n)))
 	if n == len(hits) || n <= most {
 		return hits, n, nil
 	}
-	beyond, _, err := beyondShare(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
+	beyond, _, err := exceedsShare(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
 	if err != nil || !slices.Contains(beyond, true) {
 		return hits, n, err
 	}
-	beyond, authors, err := beyondShare(ctx, index, hits, most)
+	beyond, authors, err := exceedsShare(ctx, index, hits, most)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,9 +77,9 @@ func amongAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief 
 	return append(out, rest...), len(out), nil
 }
 
-// beyondShare says of each hit whether its author has so many before it, and how many authors there are.
-func beyondShare(ctx context.Context, index *db.DB, hits []Found, most int) (beyond []bool, authors int, err error) {
-	by, err := db.Authors(ctx, index, idsOf(hits))
+// exceedsShare says of each hit whether its author has so many before it, and how many authors there are.
+func exceedsShare(ctx context.Context, index *db.DB, hits []Found, most int) (beyond []bool, authors int, err error) {
+	by, err := db.AuthorsOf(ctx, index, idsOf(hits))
 	had := map[string]int{}
 	for _, h := range hits {
 		had[by[h.ID]]++
@@ -88,15 +88,15 @@ func beyondShare(ctx context.Context, index *db.DB, hits []Found, most int) (bey
 	return beyond, len(had), err
 }
 
-// mention names hits by their titles.
-func mention(ctx context.Context, index *db.DB, hits []Found) ([]result.Mention, error) {
+// titlesOf names hits by their titles.
+func titlesOf(ctx context.Context, index *db.DB, hits []Found) ([]result.Mention, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}
 	titles, err := index.Titles(ctx, idsOf(hits))
 	out := make([]result.Mention, len(hits))
 	for i, h := range hits {
-		out[i] = result.Mention{ID: h.ID, Score: rounded(h.Score), Title: titles[h.ID]}
+		out[i] = result.Mention{ID: h.ID, Score: roundScore(h.Score), Title: titles[h.ID]}
 	}
 	return out, err
 }

@@ -44,7 +44,7 @@ func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
 	left := map[string][]db.Left{}
 	for id, f := range facets {
 		if left[id] = f.Left; len(f.Left) == 0 {
-			left[id] = edited(repo, f)
+			left[id] = uncommittedFiles(repo, f)
 		}
 	}
 	states := compareFiles(now, left)
@@ -78,8 +78,8 @@ func staleInPassage(ctx context.Context, index *db.DB, h result.Hit, stale []res
 	return out, err
 }
 
-// standingBlob is what stands in a file, in which a session left something.
-func standingBlob(now *worktree.Content, path string, l db.Left) git.OID {
+// currentBlob is what stands in a file, in which a session left something.
+func currentBlob(now *worktree.Content, path string, l db.Left) git.OID {
 	return now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })
 }
 
@@ -118,9 +118,9 @@ func CodeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git
 	return git.OID(sha), err
 }
 
-// edited are the files of a session of which no commit says what became of them: what its tools
+// uncommittedFiles are the files of a session of which no commit says what became of them: what its tools
 // changed, as it stood in the commit that the session is tied to.
-func edited(repo *git.Repo, f db.Facet) []db.Left {
+func uncommittedFiles(repo *git.Repo, f db.Facet) []db.Left {
 	var out []db.Left
 	for _, p := range f.Shown {
 		if filepath.IsLocal(p) && !strings.HasPrefix(p, "~") {
@@ -153,7 +153,7 @@ func compareFiles(now *worktree.Content, left map[string][]db.Left) map[string][
 		}
 		for _, id := range slices.Backward(slices.Sorted(maps.Keys(left))) { // the latest: so much is read, and no more
 			for _, l := range left[id] {
-				if l.Blob != 0 && l.Blob != db.LeftNothing && standingBlob(now, l.Path, l) == "" {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && currentBlob(now, l.Path, l) == "" {
 					gone = append(gone, l.Path)
 				}
 			}
@@ -188,9 +188,9 @@ func fileFreshness(now *worktree.Content, l db.Left, moved string) string {
 	if now == nil || l.Blob == 0 {
 		return result.Unknown
 	}
-	path, stands := l.Path, standingBlob(now, l.Path, l)
+	path, stands := l.Path, currentBlob(now, l.Path, l)
 	if stands == "" && moved != "" {
-		path, stands = moved, standingBlob(now, moved, l)
+		path, stands = moved, currentBlob(now, moved, l)
 	}
 	switch {
 	case stands == worktree.Unread:
@@ -217,8 +217,8 @@ func worstOf(states []string) string {
 	return result.Unverifiable
 }
 
-// freshen says of a session that is shown in full, and of each of its files, how it stands.
-func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
+// addFreshness says of a session that is shown in full, and of each of its files, how it stands.
+func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
 	if len(files) == 0 { // what its tools changed
 		facets, err := index.Facets(ctx, []string{out.ID})
 		if err != nil {

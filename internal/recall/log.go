@@ -76,7 +76,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		}
 		cp := &out[len(out)-1]
 		cp.Sessions = append(cp.Sessions, result.LogSession{
-			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Model: r.Model, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.Weak(),
+			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Model: r.Model, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.IsWeak(),
 			Private: inOrderedList(private, r.Session), Signature: signed[r.Session].String(),
 		})
 	}
@@ -110,7 +110,7 @@ func Operands(repo *git.Repo, dir string, words []string) (rev string, paths []s
 		_, noFile := os.Lstat(filepath.Join(dir, word))
 		_, unknown := name.Commit(repo, word)
 		file := noFile == nil || filepath.IsAbs(word)
-		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || name.LikeCommit(word) // of one that is gone
+		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || name.LooksLikeCommit(word) // of one that is gone
 		switch named := unknown == nil || !file && likeOne; {
 		case named && file:
 			return "", nil, &name.UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it", word)}

@@ -43,13 +43,13 @@ func sessionsNamed(ctx context.Context, index *db.DB, repo *git.Repo, question s
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, err := index.Matching(ctx, db.Filter{Commits: family})
+	ids, err := index.MatchingIDs(ctx, db.Filter{Commits: family})
 	maps.Copy(out, setOf(ids))
 	return out, known, err
 }
 
-// besideIDs are the words that are more than a piece of an ID in the question that something has.
-func besideIDs(words []string, question string, ids []string) []string {
+// wordsBesideIDs are the words that are more than a piece of an ID in the question that something has.
+func wordsBesideIDs(words []string, question string, ids []string) []string {
 	question = strings.ToLower(question)
 	pieces := strings.ToLower(strings.Join(ids, " "))
 	for id := range strings.FieldsSeq(pieces) {
@@ -68,16 +68,16 @@ func namedByID(ctx context.Context, index *db.DB, question string) (map[string]b
 	names, err := index.Names(ctx, words...)
 	var known []string
 	for _, w := range words {
-		if id, err := names.Find(w); err == nil {
+		if id, err := names.CompleteID(w); err == nil {
 			out[id], known = true, append(known, w)
 		}
 	}
 	return out, known, err
 }
 
-// calls is the text of the tool calls that earned a hit its rank, by session: their paths, or
+// matchedCalls is the text of the tool calls that earned a hit its rank, by session: their paths, or
 // their commands.
-func calls(ctx context.Context, index *db.DB, hits []Found) (map[string]string, error) {
+func matchedCalls(ctx context.Context, index *db.DB, hits []Found) (map[string]string, error) {
 	paths := make(map[string]bool) // by session: paths, not commands
 	var ids []string
 	for _, h := range hits {
@@ -89,7 +89,7 @@ func calls(ctx context.Context, index *db.DB, hits []Found) (map[string]string, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	all, err := index.Calls(ctx, ids)
+	all, err := index.CallTexts(ctx, ids)
 	out := make(map[string]string, len(all))
 	for id, c := range all {
 		if out[id] = strings.Join(c.Commands, "\n"); paths[id] {

@@ -19,7 +19,7 @@ func TestBesideIDs(t *testing.T) {
 		{"the ID of nothing", id, []string{"kggcrx"}, nil, []string{"kggcrx"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, besideIDs(tt.unknown, tt.question, tt.ids)); diff != "" {
+			if diff := cmp.Diff(tt.want, wordsBesideIDs(tt.unknown, tt.question, tt.ids)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

@@ -20,13 +20,13 @@ type passage struct {
 // snippet cuts out of a passage what a result shows beside its title.
 func (p passage) snippet(query, title string, h Found) string {
 	if h.Question {
-		return search.Snippet(session.Purpose(p.text), "", h.Snippet)
+		return search.Snippet(session.PurposeOfPrompt(p.text), "", h.Snippet)
 	}
 	text := p.text
 	if query == "" && p.role == session.RoleHuman {
-		text = session.Purpose(text)
+		text = session.PurposeOfPrompt(text)
 	}
-	return search.Snippet(session.Beyond(title, text), h.asked(query), h.Snippet)
+	return search.Snippet(session.TextBeyondTitle(title, text), h.correctedQuery(query), h.Snippet)
 }
 
 // passages reads what answers best of each hit.
@@ -34,7 +34,7 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
 		switch {
-		case h.titled():
+		case h.isByTitleAlone():
 			wanted[h.ID] = db.First
 		case h.Turn != -1:
 			wanted[h.ID] = h.Turn
@@ -44,7 +44,7 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 	if err != nil {
 		return nil, err
 	}
-	ran, err := calls(ctx, index, hits)
+	ran, err := matchedCalls(ctx, index, hits)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +60,20 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 
 // turnsAt reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.
 func turnsAt(ctx context.Context, index *db.DB, wanted map[string]int) (map[string]session.Turn, error) {
-	turns, err := db.Said(ctx, index, wanted)
+	turns, err := db.ReadTurnOf(ctx, index, wanted)
 	if err != nil {
 		return nil, err
 	}
 	next := map[string]int{}
 	for id, t := range turns {
-		if session.IsElsewhere(t.Content) {
+		if session.IsElsewhereMark(t.Content) {
 			next[id] = t.Index + 1
 		}
 	}
 	if len(next) == 0 {
 		return turns, nil
 	}
-	behind, err := db.Said(ctx, index, next)
+	behind, err := db.ReadTurnOf(ctx, index, next)
 	maps.Copy(turns, behind)
 	return turns, err
 }
@@ -81,15 +81,15 @@ func turnsAt(ctx context.Context, index *db.DB, wanted map[string]int) (map[stri
 // shownSaid is how much of a prompt or an answer Said gives, in characters: as much as of a snippet.
 const shownSaid = 240
 
-// Said reads what was asked where a result stands, and what was answered to it in the end, each on one line.
-func Said(ctx context.Context, index *db.DB, h result.Hit) (asked, answered string, err error) {
+// ReadExchange reads what was asked where a result stands, and what was answered to it in the end, each on one line.
+func ReadExchange(ctx context.Context, index *db.DB, h result.Hit) (asked, answered string, err error) {
 	if h.Turn == nil {
 		return "", "", nil
 	}
 	asked, answered, err = index.Exchange(ctx, h.ID, *h.Turn)
-	asked = session.Purpose(asked)
+	asked = session.PurposeOfPrompt(asked)
 	for _, text := range []*string{&asked, &answered} {
-		if session.IsElsewhere(*text) {
+		if session.IsElsewhereMark(*text) {
 			*text = ""
 		}
 		*text = search.Snippet(*text, "", shownSaid)

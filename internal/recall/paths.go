@@ -68,7 +68,7 @@ func touchingFiles(ctx context.Context, index *db.DB, files []string, hits []Fou
 	if len(names) == 0 || len(hits) == 0 {
 		return hits, nil, nil
 	}
-	ids, err := index.Matching(ctx, db.Filter{Paths: []db.Paths{{Match: "(^|/)(" + strings.Join(names, "|") + ")(/|$)"}}, Purged: db.With})
+	ids, err := index.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "(^|/)(" + strings.Join(names, "|") + ")(/|$)"}}, Purged: db.With})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -64,7 +64,7 @@ func parsePathspec(text string) (p pathspec, err error) {
 func (p pathspec) pattern(repo *git.Repo) (string, error) {
 	body := path.Clean(p.body)
 	if !p.top {
-		inside, ok := repo.Inside(p.body + "/x")
+		inside, ok := repo.PathInside(p.body + "/x")
 		if !ok {
 			return "", errors.New("outside of this repository")
 		}
@@ -82,11 +82,11 @@ func (p pathspec) pattern(repo *git.Repo) (string, error) {
 	if p.literal || !strings.ContainsAny(body, `*?[\`) {
 		return flags + "^" + exact + "$", nil
 	}
-	return flags + "^(?:" + exact + "|" + p.wild(body) + ")$", nil
+	return flags + "^(?:" + exact + "|" + p.wildcardPattern(body) + ")$", nil
 }
 
-// wild is a body with wildcards as RE2. Without "glob", these match slashes, too.
-func (p pathspec) wild(body string) string {
+// wildcardPattern is a body with wildcards as RE2. Without "glob", these match slashes, too.
+func (p pathspec) wildcardPattern(body string) string {
 	any, one := ".*", "."
 	if p.glob {
 		any, one = "[^/]*", "[^/]"
@@ -105,8 +105,8 @@ func (p pathspec) wild(body string) string {
 			out.WriteString(any)
 		case rest[0] == '?':
 			out.WriteString(one)
-		case rest[0] == '[' && class(rest) > 0:
-			n := class(rest)
+		case rest[0] == '[' && bracketLength(rest) > 0:
+			n := bracketLength(rest)
 			out.WriteString(classPattern(rest[:n]))
 			i += n - 1
 		case rest[0] == '\\' && len(rest) > 1:
@@ -119,8 +119,8 @@ func (p pathspec) wild(body string) string {
 	return out.String()
 }
 
-// class is the length of a bracket expression at the beginning of a text; 0 for none.
-func class(text string) int {
+// bracketLength is the length of a bracket expression at the beginning of a text; 0 for none.
+func bracketLength(text string) int {
 	from := 1
 	if len(text) > 1 && (text[1] == '!' || text[1] == '^') {
 		from = 2

@@ -71,7 +71,7 @@ const SnippetSize = 240
 // Recall answers a request from the index.
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Query: req.Query, Results: []result.Hit{}, Filters: filtersOf(req)}
-	a, err := understand(repo, req)
+	a, err := readTimes(repo, req)
 	if err != nil {
 		return out, err
 	}
@@ -82,7 +82,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	var filter db.Filter
 	var rev attribution.Revisions
 	var s *search.Searcher
-	err = beside( // git is asked for the names of files
+	err = runParallel( // git is asked for the names of files
 		func() (err error) {
 			filter, rev, out.Filters.FileAsPath, err = filterOf(ctx, index, repo, req)
 			return err
@@ -116,13 +116,13 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	if hits, out.More, err = limited(ctx, index, req, hits); err != nil {
+	if hits, out.More, err = splitShown(ctx, index, req, hits); err != nil {
 		return out, err
 	}
 	for i := range hits {
 		hits[i].Snippet = cmp.Or(req.Snippet, SnippetSize)
 	}
-	if out.Results, err = Show(ctx, index, repo, req, hits); err != nil {
+	if out.Results, err = FillHits(ctx, index, repo, req, hits); err != nil {
 		return out, err
 	}
 	if req.Query != "" {
@@ -134,8 +134,8 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	return out, cmp.Or(err, markPrivate(ctx, index, out.Results))
 }
 
-// limited are the hits that are shown whole, and what is only mentioned of the others.
-func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (shown []Found, more []result.Mention, err error) {
+// splitShown are the hits that are shown whole, and what is only mentioned of the others.
+func splitShown(ctx context.Context, index *db.DB, req Request, hits []Found) (shown []Found, more []result.Mention, err error) {
 	n, brief := len(hits), req.Brief && req.Limit == 0
 	switch {
 	case req.Limit > 0:
@@ -144,7 +144,7 @@ func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (show
 		n = howManyShown(hits)
 	}
 	if req.Query != "" {
-		if hits, n, err = amongAuthors(ctx, index, hits, n, brief); err != nil {
+		if hits, n, err = balanceAuthors(ctx, index, hits, n, brief); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -153,7 +153,7 @@ func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (show
 		if hits[0].weak {
 			behind = behind[:min(len(behind), runnersUp)]
 		}
-		more, err = mention(ctx, index, behind)
+		more, err = titlesOf(ctx, index, behind)
 	}
 	return hits[:n], more, err
 }
@@ -203,7 +203,7 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 		return f, of, asPath, name.WrongFilter("kind", fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind))
 	}
 	if req.Commit != "" {
-		of, err = commits.Named(ctx, index, repo, req.Commit)
+		of, err = commits.FindRevisions(ctx, index, repo, req.Commit)
 		f.Commits = of.Commits()
 	}
 	return f, of, asPath, err
@@ -239,11 +239,11 @@ type Found struct {
 	lines   int     // how many of the lines that --commit brought it wrote
 }
 
-// titled reports whether nothing but the title answers.
-func (f Found) titled() bool { return f.Turn == -1 && f.passage == search.MatchedContent }
+// isByTitleAlone reports whether nothing but the title answers.
+func (f Found) isByTitleAlone() bool { return f.Turn == -1 && f.passage == search.MatchedContent }
 
-// asked is a query, with what misspelt words of it were read as.
-func (f Found) asked(query string) string {
+// correctedQuery is a query, with what misspelt words of it were read as.
+func (f Found) correctedQuery(query string) string {
 	return strings.Join(append([]string{query}, f.Read...), " ")
 }
 
@@ -253,7 +253,7 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden)+len(req.Unverified) > 0
 	if filtered || req.Query == "" {
-		ids, err := index.Matching(ctx, filter)
+		ids, err := index.MatchingIDs(ctx, filter)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -283,7 +283,7 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	for i, h := range answer.Hits {
 		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
 	}
-	return out, besideIDs(answer.Unknown, req.Query, known), nil
+	return out, wordsBesideIDs(answer.Unknown, req.Query, known), nil
 }
 
 // inOrderedList reports whether an ID is among those of a list in order.
@@ -309,8 +309,8 @@ func idsOf(hits []Found) []string {
 	return out
 }
 
-// Show fills in what a result says of each session.
-func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found) ([]result.Hit, error) {
+// FillHits fills in what a result says of each session.
+func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found) ([]result.Hit, error) {
 	var facets map[string]db.Facet
 	var signed map[string]session.Trust
 	var became map[attribution.Commit]string
@@ -318,13 +318,13 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	var stale map[string][]result.File
 	var shown []passage
 	// A third of the time that a recall takes: git looks at files, and texts are cut, while the index is read.
-	err := beside(
+	err := runParallel(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, idsOf(hits)); err != nil {
 				return err
 			}
-			return beside(
-				func() (err error) { became, err = index.Became(ctx, commitsOf(facets)); return err },
+			return runParallel(
+				func() (err error) { became, err = index.LatestRewrites(ctx, commitsOf(facets)); return err },
 				func() (err error) { states, stale, err = freshnessOf(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
@@ -336,25 +336,25 @@ func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	if err != nil {
 		return nil, err
 	}
-	now := commitsToday(facets, became, hits[:min(len(hits), maxLooked)])
-	missing := repo.Missing(now)
+	now := latestCommits(facets, became, hits[:min(len(hits), maxLooked)])
+	missing := repo.MissingObjects(now)
 	lost, err := history.Unreached(ctx, repo, now)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
-		out[i] = shape(facets[h.ID], h)
+		out[i] = hitOf(facets[h.ID], h)
 		out[i].Signature = signed[h.ID].String()
 		out[i].Commits, out[i].Missing = shownCommits(became, facets[h.ID], missing, lost)
 		out[i].Freshness = cmp.Or(states[h.ID], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
 			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
-			if !search.Shares(shown[i].text, h.asked(req.Query)) { // its title alone has the words: both are one unit
+			if !search.SharesTerm(shown[i].text, h.correctedQuery(req.Query)) { // its title alone has the words: both are one unit
 				out[i].Matched = slices.DeleteFunc(out[i].Matched, func(m string) bool { return m == search.MatchedContent })
 			}
-		case !h.titled():
+		case !h.isByTitleAlone():
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
 		if req.Stale {
@@ -374,8 +374,8 @@ func commitsOf(facets map[string]db.Facet) []string {
 	return out
 }
 
-// beside runs steps at once.
-func beside(steps ...func() error) error {
+// runParallel runs steps at once.
+func runParallel(steps ...func() error) error {
 	done := make(chan error, len(steps))
 	for _, step := range steps {
 		go func() { done <- step() }()
@@ -390,25 +390,25 @@ func beside(steps ...func() error) error {
 // maxLooked is of how many results the commits are looked for in the clone.
 const maxLooked = 100
 
-// commitsToday are the commits behind results, as they are now.
-func commitsToday(facets map[string]db.Facet, became map[attribution.Commit]string, hits []Found) (out []git.OID) {
+// latestCommits are the commits behind results, as they are now.
+func latestCommits(facets map[string]db.Facet, became map[attribution.Commit]string, hits []Found) (out []git.OID) {
 	for _, h := range hits {
 		for _, sha := range facets[h.ID].Commits {
-			out = append(out, git.OID(todayOf(became, facets[h.ID], sha)))
+			out = append(out, git.OID(latestForm(became, facets[h.ID], sha)))
 		}
 	}
 	return out
 }
 
-// todayOf is what a commit of a session became.
-func todayOf(became map[attribution.Commit]string, f db.Facet, sha string) string {
+// latestForm is what a commit of a session became.
+func latestForm(became map[attribution.Commit]string, f db.Facet, sha string) string {
 	return cmp.Or(became[attribution.Commit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
 }
 
 // shownCommits are the commits behind a session, those in front that this clone has, and the others; none that no branch leads to.
 func shownCommits(became map[attribution.Commit]string, f db.Facet, missing, lost map[git.OID]bool) (all, elsewhere []string) {
 	for _, sha := range f.Commits {
-		sha := todayOf(became, f, sha)
+		sha := latestForm(became, f, sha)
 		if lost[git.OID(sha)] {
 			continue
 		}
@@ -423,12 +423,12 @@ func shownCommits(became map[attribution.Commit]string, f db.Facet, missing, los
 	return append(all, elsewhere...), elsewhere
 }
 
-// rounded is a score as it is shown.
-func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+// roundScore is a score as it is shown.
+func roundScore(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
-func shape(f db.Facet, h Found) result.Hit {
+func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
-		ID: h.ID, Kind: f.Kind, Score: rounded(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Inferred: h.Tie.Weak(), Title: f.Title,
+		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Inferred: h.Tie.IsWeak(), Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

@@ -21,7 +21,7 @@ const maxFollowed = 20
 // names are the names that files followed each other by.
 type names struct{ newer, older map[string][]string }
 
-func (n names) add(old, now string) {
+func (n names) addRename(old, now string) {
 	n.newer[old], n.older[now] = append(n.newer[old], now), append(n.older[now], old)
 }
 
@@ -38,42 +38,42 @@ func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, 
 	}
 	n := names{map[string][]string{}, map[string][]string{}}
 	for _, r := range renames {
-		n.add(r.Old, r.New)
+		n.addRename(r.Old, r.New)
 	}
 	touched, some, err := index.PathsLike(ctx, *p, maxFollowed)
 	if err != nil {
 		return false, err
 	}
-	if err := n.ask(ctx, index, repo, req, matches, touched); err != nil {
+	if err := n.addGitRenames(ctx, index, repo, req, matches, touched); err != nil {
 		return false, err
 	}
-	p.Names = append(follow(n.newer, matches), follow(n.older, matches)...)
+	p.Names = append(followRenames(n.newer, matches), followRenames(n.older, matches)...)
 	return some || len(p.Names) > 0, nil
 }
 
-// ask adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
-func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches func(path string) bool, touched []string) error {
+// addGitRenames adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
+func (n names) addGitRenames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches func(path string) bool, touched []string) error {
 	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil || now == nil {
 		return err
 	}
 	defer now.Close()
-	known := slices.DeleteFunc(append(touched, follow(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
+	known := slices.DeleteFunc(append(touched, followRenames(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
 	if gone := slices.DeleteFunc(known[:min(len(known), maxFollowed)], now.Has); len(gone) > 0 {
 		for from, to := range now.NewNames(gone) {
-			n.add(from, to)
+			n.addRename(from, to)
 		}
 	}
 	if called := now.Matching(matches); len(called) > 0 {
 		for to, from := range now.FormerNames(called) {
-			n.add(from, to)
+			n.addRename(from, to)
 		}
 	}
 	return nil
 }
 
-// follow lists the names that steps from name to name lead to from those that match.
-func follow(steps map[string][]string, matches func(path string) bool) []string {
+// followRenames lists the names that steps from name to name lead to from those that match.
+func followRenames(steps map[string][]string, matches func(path string) bool) []string {
 	var next []string
 	for name, to := range steps {
 		if matches(name) {

@@ -60,7 +60,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	id, err := names.Find(p.ID)
+	id, err := names.CompleteID(p.ID)
 	switch {
 	case errors.Is(err, session.ErrShortID):
 		return nil, nil, &name.UsageError{Err: fmt.Errorf("session %w", err)}
@@ -87,7 +87,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 		shown.Signature = signed[id].String()
 		return nil, &shown, err
 	}
-	s, err := page(ctx, index, repo, id, p)
+	s, err := readPage(ctx, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
 		if inOrderedList(purged, *other) {
 			*other = ""
@@ -104,12 +104,12 @@ func MemoryOf(m db.MemoryRow) result.Memory {
 	}
 }
 
-func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
+func readPage(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
 	row, err := index.Session(ctx, id)
 	if err != nil {
 		return result.Session{}, err
 	}
-	out := describe(row)
+	out := sessionShape(row)
 	private, err := db.PrivateIDs(ctx, index)
 	if err != nil {
 		return out, err
@@ -137,7 +137,7 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 	for i, t := range turns {
 		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content}
 		if !p.Whole {
-			out.Page[i].Cut(pageBytes)
+			out.Page[i].Truncate(pageBytes)
 		}
 	}
 	if !p.Full {
@@ -146,7 +146,7 @@ func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) 
 	if err := readTurns(ctx, index, repo, p, &out, last); err != nil {
 		return out, err
 	}
-	family, err := index.Family(ctx, row, shownFamily)
+	family, err := index.Relatives(ctx, row, shownFamily)
 	for _, r := range family {
 		out.Family = append(out.Family, result.Relative(r))
 	}
@@ -165,7 +165,7 @@ func turnsOnPage(turns []session.Turn, p Page) int {
 	return len(turns)
 }
 
-func describe(row db.SessionRow) result.Session {
+func sessionShape(row db.SessionRow) result.Session {
 	return result.Session{
 		Schema: result.Schema, ID: row.ID, Kind: db.KindSession, Title: row.Title, Author: row.Email, Actor: row.ActorType,
 		AgentID: row.AgentID, Source: row.Source, Model: row.Model, NativeID: row.NativeID, Branch: row.Branch,
@@ -186,21 +186,21 @@ func readTurns(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *r
 	for _, c := range tools {
 		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
 	}
-	ties, err := index.Commits(ctx, []string{out.ID})
+	ties, err := index.TiesOfSessions(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	if out.Commits, err = commits.Shown(ctx, index, repo, ties[out.ID]); err != nil {
+	if out.Commits, err = commits.CommitsOfSession(ctx, index, repo, ties[out.ID]); err != nil {
 		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)
 	if err != nil {
 		return err
 	}
-	if err := freshen(ctx, index, repo, Request{Checkpoint: p.Checkpoint, Tip: p.Tip}, out, files); err != nil {
+	if err := addFreshness(ctx, index, repo, Request{Checkpoint: p.Checkpoint, Tip: p.Tip}, out, files); err != nil {
 		return err
 	}
-	related, err := index.Related(ctx, out.ID, shownRelated)
+	related, err := index.FilesTouchedWith(ctx, out.ID, shownRelated)
 	for _, r := range related {
 		out.Related = append(out.Related, result.Related(r))
 	}

@@ -15,7 +15,7 @@ import (
 // first turns that tie a session to a commit decide how it is tied: later turns don't change that. Lines that are found later to be the session's do.
 // Without a query the strongest come first.
 func markTies(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, query string) error {
-	ties, err := index.Commits(ctx, idsOf(hits))
+	ties, err := index.TiesOfSessions(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	for i, h := range hits {
 		first := map[string]session.TieKind{}

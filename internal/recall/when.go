@@ -27,7 +27,7 @@ type Times struct {
 var errTime = errors.New("neither a date nor a revision")
 
 func (t Times) clock(repo *git.Repo) question.Clock {
-	return question.Clock{Now: t.Now, Tag: func(name string) (time.Time, bool) { return tagged(repo, name) }}
+	return question.Clock{Now: t.Now, Tag: func(name string) (time.Time, bool) { return tagTime(repo, name) }}
 }
 
 // Span is what Since and Until name.
@@ -51,7 +51,7 @@ func (t Times) Span(repo *git.Repo) (s question.Span, err error) {
 func (t Times) moment(repo *git.Repo, text string, read func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
 	at, ok := read(text, t.clock(repo))
 	if !ok {
-		at, ok = committed(repo, text)
+		at, ok = commitTime(repo, text)
 	}
 	if !ok {
 		return at, errTime
@@ -59,8 +59,8 @@ func (t Times) moment(repo *git.Repo, text string, read func(string, question.Cl
 	return at, nil
 }
 
-// committed is when the commit of a revision was made.
-func committed(repo *git.Repo, rev string) (time.Time, bool) {
+// commitTime is when the commit of a revision was made.
+func commitTime(repo *git.Repo, rev string) (time.Time, bool) {
 	id, err := name.Commit(repo, rev)
 	if err != nil {
 		return time.Time{}, false
@@ -69,8 +69,8 @@ func committed(repo *git.Repo, rev string) (time.Time, bool) {
 	return c.Committer.When, err == nil
 }
 
-// tagged is when the commit of a tag was made, also of one that begins with a "v" more or less; of the newest one for "".
-func tagged(repo *git.Repo, name string) (newest time.Time, ok bool) {
+// tagTime is when the commit of a tag was made, also of one that begins with a "v" more or less; of the newest one for "".
+func tagTime(repo *git.Repo, name string) (newest time.Time, ok bool) {
 	names := []string{"refs/tags/" + name, "refs/tags/v" + name, "refs/tags/" + strings.TrimPrefix(name, "v")}
 	if name == "" {
 		refs, err := repo.Refs("refs/tags/*")
@@ -83,7 +83,7 @@ func tagged(repo *git.Repo, name string) (newest time.Time, ok bool) {
 		}
 	}
 	for _, ref := range names {
-		switch t, found := committed(repo, ref); {
+		switch t, found := commitTime(repo, ref); {
 		case found && name != "":
 			return t, true
 		case found && t.After(newest):
@@ -101,8 +101,8 @@ type asked struct {
 	unknown           []string // words that stand nowhere
 }
 
-// understand reads the times of a request. Those of flags count before those in the question.
-func understand(repo *git.Repo, req Request) (asked, error) {
+// readTimes reads the times of a request. Those of flags count before those in the question.
+func readTimes(repo *git.Repo, req Request) (asked, error) {
 	a := asked{Request: req, Question: question.Question{Words: req.Query}}
 	span, err := req.Times.Span(repo)
 	if err != nil {
@@ -132,16 +132,16 @@ func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *se
 	if a.Kind == KindRecord {
 		return nil, nil
 	}
-	hits, err := a.inTime(ctx, index, repo, s, filter)
+	hits, err := a.answersInTime(ctx, index, repo, s, filter)
 	if err == nil && a.Latest {
 		err = a.orderLatest(ctx, index, repo, hits)
 	}
 	return hits, err
 }
 
-// inTime finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
+// answersInTime finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
 // not a flag, it is answered without it.
-func (a *asked) inTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+func (a *asked) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
@@ -169,7 +169,7 @@ func (a *asked) orderLatest(ctx context.Context, index *db.DB, repo *git.Repo, h
 		if err != nil && !errors.Is(err, git.ErrNoIdentity) {
 			return err
 		}
-		ids, err := index.Matching(ctx, db.Filter{Authors: []string{strings.ToLower(who.Email)}, Purged: db.With})
+		ids, err := index.MatchingIDs(ctx, db.Filter{Authors: []string{strings.ToLower(who.Email)}, Purged: db.With})
 		if err != nil {
 			return err
 		}

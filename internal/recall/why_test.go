@@ -480,6 +480,6 @@ func TestWhyAsks(t *testing.T) {
 	docs := p.why("docs/token.md").Results[0]
 	harness.Equal(t, "by its last edit of the file", "4 (Servers differ.)", fmt.Sprint(*docs.Turn, " (", docs.Explains.Purpose, ")"))
 	harness.Equal(t, "--commit", "Servers differ.", p.recall(recall.Request{Commit: cp.GitSHA}).Results[0].Snippet)
-	asked, answered, err := recall.Said(t.Context(), p.index, p.why("src/jwt.go:1").Results[0])
+	asked, answered, err := recall.ReadExchange(t.Context(), p.index, p.why("src/jwt.go:1").Results[0])
 	harness.Equal(t, "said", "Servers differ. Done. <nil>", fmt.Sprint(asked, " ", answered, " ", err))
 }

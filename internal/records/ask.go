@@ -64,7 +64,7 @@ func (v *View) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, err
 	if err != nil || len(found) == 0 {
 		return out, err
 	}
-	found, out.TouchFiles = touching(found, q.Files)
+	found, out.TouchFiles = keepTouching(found, q.Files)
 	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}
@@ -72,8 +72,8 @@ func (v *View) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, err
 	return out, err
 }
 
-// Named are the records with some numbers, whole, in that order; what there is not is left out.
-func (v *View) Named(ctx context.Context, repo *git.Repo, ids []int) ([]result.Hit, error) {
+// FindByID are the records with some numbers, whole, in that order; what there is not is left out.
+func (v *View) FindByID(ctx context.Context, repo *git.Repo, ids []int) ([]result.Hit, error) {
 	var all []found
 	for _, id := range ids {
 		if i := slices.IndexFunc(v.All, func(r Record) bool { return r.ID == id }); i >= 0 {
@@ -101,7 +101,7 @@ func (v *View) hits(ctx context.Context, repo *git.Repo, all []found, q Question
 				return nil, err
 			}
 		}
-		hit := shape(f)
+		hit := hitOfRecord(f)
 		if !mentioned {
 			hit.Freshness, hit.Matched, hit.Snippet = freshness(now, f.Record), f.matched(q.Words), f.snippet(q, len(all) == 1)
 		}
@@ -119,7 +119,7 @@ func (f found) snippet(q Question, alone bool) string {
 	case alone || q.Snippet == allText:
 		return f.Text
 	}
-	return search.Lines(f.Text, asked, maxText)
+	return search.SnippetLines(f.Text, asked, maxText)
 }
 
 // passes reports whether the filters let a record pass.
@@ -140,13 +140,13 @@ type found struct {
 // rank finds what answers, the best first.
 func (v *View) rank(ctx context.Context, q Question, passing map[int]Record, out *Answer) ([]found, error) {
 	if of, ok := kindAsked(q); ok {
-		if all := latest(passing, of); len(all) > 0 {
+		if all := latestWanted(passing, of); len(all) > 0 {
 			out.Latest = true
 			return all, nil
 		}
 	}
 	if q.Words == "" {
-		return latest(passing, anything), nil
+		return latestWanted(passing, anyRecord), nil
 	}
 	if v.db == nil {
 		return nil, nil
@@ -156,7 +156,7 @@ func (v *View) rank(ctx context.Context, q Question, passing map[int]Record, out
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	answer, err := s.Search(ctx, q.Words, search.Options{Short: true, Embed: q.Embed, Allow: func(key string) bool {
-		_, ok := passing[number(key)]
+		_, ok := passing[idOfKey(key)]
 		return ok
 	}})
 	if err != nil {
@@ -165,14 +165,14 @@ func (v *View) rank(ctx context.Context, q Question, passing map[int]Record, out
 	var all []found
 	out.Unknown = answer.Unknown
 	for _, h := range answer.Hits {
-		all = append(all, found{passing[number(h.Session)], h.Score, h.Weak, h.Matched, h.Read})
+		all = append(all, found{passing[idOfKey(h.Session)], h.Score, h.Weak, h.Matched, h.Read})
 	}
-	return again(all), nil
+	return latestRuns(all), nil
 }
 
-// again leaves of the runs of one command the latest, at the place of the best: the same test that failed twenty times is one
+// latestRuns leaves of the runs of one command the latest, at the place of the best: the same test that failed twenty times is one
 // answer. What is later comes first among what is as good.
-func again(all []found) (out []found) {
+func latestRuns(all []found) (out []found) {
 	best := map[string]int{}
 	for _, f := range all {
 		what := f.Dir + "\x00" + f.Command + "\x00" + f.Instruction
@@ -193,8 +193,8 @@ func again(all []found) (out []found) {
 // nearly is how good a later run of the same command is, at least, beside the best.
 const nearly = 0.6
 
-// latest lists what is wanted, the latest first.
-func latest(passing map[int]Record, wanted func(Record) bool) (out []found) {
+// latestWanted lists what is wanted, the latest first.
+func latestWanted(passing map[int]Record, wanted func(Record) bool) (out []found) {
 	for _, r := range passing {
 		if wanted(r) {
 			out = append(out, found{Record: r})
@@ -204,8 +204,8 @@ func latest(passing map[int]Record, wanted func(Record) bool) (out []found) {
 	return out
 }
 
-// touching leaves what touches one of the files, where anything does.
-func touching(all []found, files []string) ([]found, bool) {
+// keepTouching leaves what touches one of the files, where anything does.
+func keepTouching(all []found, files []string) ([]found, bool) {
 	var kept []found
 	for _, f := range all {
 		if slices.ContainsFunc(f.Paths, func(p string) bool { return Touches(p, files) }) || slices.ContainsFunc(files, func(p string) bool {
@@ -241,7 +241,7 @@ func (f found) matched(words string) (out []string) {
 		{search.MatchedCommand, f.Command},
 		{search.MatchedFiles, strings.Join(f.Paths, "\n")},
 	} {
-		if part.text != "" && search.Shares(part.text, words) {
+		if part.text != "" && search.SharesTerm(part.text, words) {
 			out = append(out, part.name)
 		}
 	}
@@ -253,8 +253,8 @@ func (f found) matched(words string) (out []string) {
 	return out
 }
 
-// shape is a record as a result.
-func shape(f found) result.Hit {
+// hitOfRecord is a record as a result.
+func hitOfRecord(f found) result.Hit {
 	r := f.Record
 	hit := result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,

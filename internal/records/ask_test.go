@@ -380,7 +380,7 @@ func TestBrief(t *testing.T) {
 		Results: []result.Hit{{ID: "s", Kind: "session", Score: 2}}, More: []result.Mention{{ID: "m", Score: 2.45}}, Total: 2, Unknown: []string{"both", "here"},
 	}
 	records.Merge(&answer, of, 0)
-	records.Brief(&answer)
+	records.KeepBrief(&answer)
 	ids := ""
 	for _, h := range answer.Results {
 		ids += h.ID + " "
@@ -393,7 +393,7 @@ func TestBrief(t *testing.T) {
 	}
 	alone := result.Recall{Unknown: []string{"there"}}
 	records.Merge(&alone, of, 0)
-	records.Brief(&alone)
+	records.KeepBrief(&alone)
 	if len(alone.Results) != 8 || len(alone.More) != 0 {
 		t.Errorf("alone: %d, and %d more", len(alone.Results), len(alone.More))
 	}

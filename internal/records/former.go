@@ -30,8 +30,8 @@ type formerLine struct {
 	Gone string `json:"gone,omitempty"` // the call of a record that was scrubbed
 }
 
-// takeOver stores what a former version kept.
-func (s Store) takeOver(ctx context.Context, tx *db.Tx) error {
+// takeFormerRecords stores what a former version kept.
+func (s Store) takeFormerRecords(ctx context.Context, tx *db.Tx) error {
 	files, err := os.ReadDir(s.Dir)
 	for _, f := range files {
 		if err != nil {
@@ -45,7 +45,7 @@ func (s Store) takeOver(ctx context.Context, tx *db.Tx) error {
 		for line := range bytes.Lines(data) {
 			var l formerLine
 			if err == nil && json.Unmarshal(line, &l) == nil { // else a process died while it wrote the line
-				err = s.takeOverLine(ctx, tx, l)
+				err = s.takeFormerLine(ctx, tx, l)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (s Store) takeOver(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-func (s Store) takeOverLine(ctx context.Context, tx *db.Tx, l formerLine) error {
+func (s Store) takeFormerLine(ctx context.Context, tx *db.Tx, l formerLine) error {
 	switch {
 	case l.Gone != "":
 		return tx.Exec(ctx, "INSERT OR REPLACE INTO marks VALUES (?, ?)", l.Gone, scrubbed)

@@ -25,7 +25,7 @@ func (s Store) OpenIndexed(ctx context.Context, warn func(error)) (*View, error)
 	if err != nil || len(v.All) == 0 {
 		return v, err
 	}
-	if at, err := progressOf(ctx, v.db); err != nil || at.version == indexVersion && at.last == v.last() {
+	if at, err := readProgress(ctx, v.db); err != nil || at.version == indexVersion && at.last == v.lastID() {
 		return v, err
 	}
 	err = s.index(ctx, v.db)
@@ -42,12 +42,12 @@ func (s Store) OpenIndexed(ctx context.Context, warn func(error)) (*View, error)
 	return s.Open(ctx)
 }
 
-func (v *View) last() int { return v.All[len(v.All)-1].ID }
+func (v *View) lastID() int { return v.All[len(v.All)-1].ID }
 
 // indexed is how far the index goes: up to the record last, with n of them. Some of these may be gone.
 type indexed struct{ version, last, n int }
 
-func progressOf(ctx context.Context, q db.Querier) (at indexed, err error) {
+func readProgress(ctx context.Context, q db.Querier) (at indexed, err error) {
 	err = db.Each(ctx, q, func(rows *db.Rows) error { return rows.Scan(&at.version, &at.last, &at.n) }, "SELECT version, last, n FROM indexed")
 	return at, err
 }
@@ -55,12 +55,12 @@ func progressOf(ctx context.Context, q db.Querier) (at indexed, err error) {
 // index adds the records that the index lacks. One that is missing, of another version, or mostly about records that are gone, is made anew, with
 // the vectors of the former one.
 func (s Store) index(ctx context.Context, former *db.DB) error {
-	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all, err := heads(ctx, tx)
+	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
+		all, err := readWithoutTexts(ctx, tx)
 		if err != nil {
 			return err
 		}
-		at, err := progressOf(ctx, tx)
+		at, err := readProgress(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -128,13 +128,13 @@ func (x embeddable) Read(ctx context.Context, do func(db.Querier) error) error {
 }
 
 func (x embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) error) error {
-	return x.store.change(ctx, do)
+	return x.store.inTransaction(ctx, do)
 }
 
-// key is what the index calls a record: in the order of the numbers.
-func key(id int) string { return fmt.Sprintf("%010d", id) }
+// indexKey is what the index calls a record: in the order of the numbers.
+func indexKey(id int) string { return fmt.Sprintf("%010d", id) }
 
-func number(key string) int {
+func idOfKey(key string) int {
 	n, _ := strconv.Atoi(key)
 	return n
 }
@@ -143,7 +143,7 @@ func number(key string) int {
 // them.
 func documentOf(r Record) session.Session {
 	s := session.Session{
-		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
+		ID: indexKey(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
 		Turns: []session.Turn{{Content: r.Text}},
 	}
 	if r.Command != "" {

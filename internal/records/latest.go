@@ -20,12 +20,12 @@ const (
 // builder is a command that builds something.
 var builder = lazy.Expr(`\b(build|compile|make|cmake|ninja|tsc|gcc|g\+\+|clang|clang\+\+|javac|rustc|mvn|gradle|bazel|webpack|vite|rollup|esbuild|go vet|go install|cargo check)\b`)
 
-func anything(Record) bool { return true }
+func anyRecord(Record) bool { return true }
 
 // kindAsked is which records a question is for that has no other topic, and false where it has one.
 func kindAsked(q Question) (wanted func(Record) bool, ok bool) {
 	if q.Latest {
-		return anything, true
+		return anyRecord, true
 	}
 	all := strings.FieldsFunc(strings.ToLower(q.Words), func(r rune) bool { return r < 0x80 && (r < 'a' || r > 'z') && r != '-' })
 	has := func(list string) (some bool) {

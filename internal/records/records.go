@@ -108,12 +108,12 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 	for _, text := range parts {
 		texts = append(texts, session.Memory{Content: text})
 	}
-	clean, places, err := apply(ctx, with, texts)
+	clean, places, err := redactTexts(ctx, with, texts)
 	if err != nil {
 		return Redacted{}, err
 	}
 	r.Command, r.Instruction, r.Text, r.Dir, r.Branch = clean[0], clean[1], clean[2], clean[3], clean[4]
-	r.Terms, r.Paths = names(clean[5]), names(clean[6])
+	r.Terms, r.Paths = withoutRedacted(clean[5]), withoutRedacted(clean[6])
 	kept := map[string]string{}
 	for _, p := range r.Paths {
 		if blob, ok := r.Files[p]; ok {
@@ -141,9 +141,9 @@ func compressRedacted(ctx context.Context, with *redact.Redactor, raw io.Reader)
 		}
 		end := len(buf)
 		if !done {
-			end = cutAt(buf)
+			end = cutPosition(buf)
 		}
-		clean, n, err := apply(ctx, with, []session.Memory{{Content: string(buf[:end])}})
+		clean, n, err := redactTexts(ctx, with, []session.Memory{{Content: string(buf[:end])}})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -165,7 +165,7 @@ func compressRedacted(ctx context.Context, with *redact.Redactor, raw io.Reader)
 	return out.Bytes(), places, nil
 }
 
-func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {
+func redactTexts(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {
 	for i := range texts {
 		texts[i].Content = with.ExcludeLines(texts[i].Content)
 	}
@@ -182,8 +182,8 @@ func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (
 	return clean, places, nil
 }
 
-// cutAt is where a chunk of an output ends: behind a line, and before a key that would be torn.
-func cutAt(raw []byte) int {
+// cutPosition is where a chunk of an output ends: behind a line, and before a key that would be torn.
+func cutPosition(raw []byte) int {
 	part := string(raw)
 	if begin := strings.LastIndex(part, "-----BEGIN"); begin > chunk/2 && !strings.Contains(part[begin:], "-----END") {
 		return begin
@@ -194,8 +194,8 @@ func cutAt(raw []byte) int {
 	return len(raw)
 }
 
-// names are the lines of a text from which redaction took nothing: what it leaves is no name.
-func names(text string) []string {
+// withoutRedacted are the lines of a text from which redaction took nothing: what it leaves is no name.
+func withoutRedacted(text string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), func(name string) bool {
 		return strings.Contains(name, "[REDACTED:") || strings.Contains(name, redact.Private) || strings.Contains(name, redact.Excluded)
 	})

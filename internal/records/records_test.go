@@ -373,10 +373,10 @@ func TestHideAndScrub(t *testing.T) {
 	for i := range 3 {
 		must(t, s, records.Record{Command: fmt.Sprint("make ", i)}, "output")
 	}
-	if err := s.Hide(t.Context(), []int{1, 2}, true); err != nil {
+	if err := s.SetHidden(t.Context(), []int{1, 2}, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Hide(t.Context(), []int{2}, false); err != nil {
+	if err := s.SetHidden(t.Context(), []int{2}, false); err != nil {
 		t.Fatal(err)
 	}
 	if all := all(t, s); !all[0].Hidden || all[1].Hidden || all[2].Hidden {

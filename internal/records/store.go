@@ -74,13 +74,13 @@ func (s Store) file() string { return filepath.Join(s.Dir, "records.db") }
 
 // Add stores a record and returns it with its ID. When it fails nothing was stored.
 func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
-	err := s.change(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		r.record.ID, err = s.insert(ctx, tx, r.record)
 		if err == nil && len(r.packed) > 0 {
 			err = tx.Exec(ctx, "INSERT INTO outputs VALUES (?, ?, ?)", r.record.ID, s.Now(), r.packed)
 		}
 		if err == nil && r.record.ID%retainEach == 0 {
-			err = s.retain(ctx, tx)
+			err = s.dropOld(ctx, tx)
 		}
 		return err
 	})
@@ -95,13 +95,13 @@ func (s Store) Since() time.Time {
 	return s.Now().AddDate(0, 0, -cmp.Or(s.Days, Days))
 }
 
-// Derive stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed or is too old. It tells
+// AddFromTranscripts stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed or is too old. It tells
 // how many were new.
-func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
+func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted) (n int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
-	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, r := range inOrder(all) {
 			if !r.At.After(s.Since()) {
 				continue
@@ -114,7 +114,7 @@ func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
 				n++
 			}
 		}
-		return s.retain(ctx, tx)
+		return s.dropOld(ctx, tx)
 	})
 	return n, err
 }
@@ -148,9 +148,9 @@ func (s Store) insert(ctx context.Context, tx *db.Tx, r Record) (id int, err err
 	return id, err
 }
 
-// retain drops what is too old, and of what is too much the oldest: outputs before records, and never the latest record. Records made of
+// dropOld drops what is too old, and of what is too much the oldest: outputs before records, and never the latest record. Records made of
 // transcripts have a quarter of the size for themselves.
-func (s Store) retain(ctx context.Context, tx *db.Tx) error {
+func (s Store) dropOld(ctx context.Context, tx *db.Tx) error {
 	size := cmp.Or(s.Size, Size)
 	err := tx.Exec(ctx, `DELETE FROM outputs WHERE at < ?1 OR id IN (SELECT id FROM (SELECT id, sum(length(packed)) OVER (ORDER BY id DESC) AS total FROM outputs)
 		WHERE total > ?2 - (SELECT coalesce(sum(octet_length(head) + octet_length(text)), 0) FROM records WHERE call IS NULL))`, s.Now().AddDate(0, 0, -RawDays), size)
@@ -166,25 +166,25 @@ func (s Store) retain(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Hide purges records, or shows them again.
-func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
-	return s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+// SetHidden purges records, or shows them again.
+func (s Store) SetHidden(ctx context.Context, ids []int, hide bool) error {
+	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if hide {
-			return tx.Exec(ctx, `INSERT INTO marks SELECT coalesce(call, id), ? FROM records WHERE id IN (SELECT value FROM json_each(?)) ON CONFLICT DO NOTHING`, hidden, list(ids))
+			return tx.Exec(ctx, `INSERT INTO marks SELECT coalesce(call, id), ? FROM records WHERE id IN (SELECT value FROM json_each(?)) ON CONFLICT DO NOTHING`, hidden, jsonList(ids))
 		}
-		return tx.Exec(ctx, `DELETE FROM marks WHERE record IN (SELECT coalesce(call, id) FROM records WHERE id IN (SELECT value FROM json_each(?)))`, list(ids))
+		return tx.Exec(ctx, `DELETE FROM marks WHERE record IN (SELECT coalesce(call, id) FROM records WHERE id IN (SELECT value FROM json_each(?)))`, jsonList(ids))
 	})
 }
 
 // Scrub takes records and their outputs out for good, with the index that was made of them, and tells how many there were.
 func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
-	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
-		err := tx.Exec(ctx, `INSERT OR REPLACE INTO marks SELECT call, ? FROM records WHERE call IS NOT NULL AND id IN (SELECT value FROM json_each(?))`, scrubbed, list(ids))
+	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.Exec(ctx, `INSERT OR REPLACE INTO marks SELECT call, ? FROM records WHERE call IS NOT NULL AND id IN (SELECT value FROM json_each(?))`, scrubbed, jsonList(ids))
 		if err == nil {
-			err = db.Each(ctx, tx, func(*db.Rows) error { n++; return nil }, `DELETE FROM records WHERE id IN (SELECT value FROM json_each(?)) RETURNING id`, list(ids))
+			err = db.Each(ctx, tx, func(*db.Rows) error { n++; return nil }, `DELETE FROM records WHERE id IN (SELECT value FROM json_each(?)) RETURNING id`, jsonList(ids))
 		}
 		if err == nil {
-			err = tx.Exec(ctx, `DELETE FROM outputs WHERE id IN (SELECT value FROM json_each(?))`, list(ids))
+			err = tx.Exec(ctx, `DELETE FROM outputs WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
 		}
 		if err == nil {
 			err = emptyIndex(ctx, tx)
@@ -219,7 +219,7 @@ func (s Store) Forget(ctx context.Context) error {
 	if left == 0 {
 		return s.Remove()
 	}
-	err = s.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx))
 	})
 	return errors.Join(err, s.DropProgress(""))
@@ -234,9 +234,9 @@ func (s Store) Remove() error {
 	return nil
 }
 
-// Progress is the file in which it stands how far transcripts were read, within the bounds of today: within others they are read anew, because
+// ProgressFile is the file in which it stands how far transcripts were read, within the bounds of today: within others they are read anew, because
 // what was too old or too much is none.
-func (s Store) Progress() string {
+func (s Store) ProgressFile() string {
 	return filepath.Join(s.Dir, fmt.Sprintf("%s%d-%d", progress, cmp.Or(s.Days, Days), cmp.Or(s.Size, Size)))
 }
 
@@ -253,23 +253,23 @@ func (s Store) DropProgress(but string) error {
 	for _, e := range entries {
 		path := filepath.Join(s.Dir, e.Name())
 		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != but { // one with a dot is being written
-			err = errors.Join(err, removed(path))
+			err = errors.Join(err, removeIfThere(path))
 		}
 	}
 	return err
 }
 
-func removed(path string) error {
+func removeIfThere(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// change writes in one transaction, as the only one who does. A file that is not there is made.
-func (s Store) change(ctx context.Context, do func(context.Context, *db.Tx) error) error {
+// inTransaction writes in one transaction, as the only one who does. A file that is not there is made.
+func (s Store) inTransaction(ctx context.Context, do func(context.Context, *db.Tx) error) error {
 	return s.exclusive(ctx, func() error {
-		if err := s.make(ctx); err != nil {
+		if err := s.createFile(ctx); err != nil {
 			return err
 		}
 		return layout().Change(ctx, s.file(), db.ReadWrite, do)
@@ -291,19 +291,19 @@ func (s Store) exclusive(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// make makes the file where there is none, with the records that a former version left. Nobody sees it before it is complete.
-func (s Store) make(ctx context.Context) error {
+// createFile makes the file where there is none, with the records that a former version left. Nobody sees it before it is complete.
+func (s Store) createFile(ctx context.Context) error {
 	if _, err := os.Stat(s.file()); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.dropFormer())
 	}
 	fresh := s.file() + ".new"
 	for _, suffix := range []string{"", "-wal", "-shm"} { // of a process that died
-		if err := removed(fresh + suffix); err != nil {
+		if err := removeIfThere(fresh + suffix); err != nil {
 			return err
 		}
 	}
-	if err := layout().Change(ctx, fresh, db.Fresh, s.takeOver); err != nil {
-		return errors.Join(err, removed(fresh))
+	if err := layout().Change(ctx, fresh, db.Fresh, s.takeFormerRecords); err != nil {
+		return errors.Join(err, removeIfThere(fresh))
 	}
 	if err := os.Rename(fresh, s.file()); err != nil {
 		return err
@@ -311,5 +311,5 @@ func (s Store) make(ctx context.Context) error {
 	return s.dropFormer()
 }
 
-// list is numbers for json_each.
-func list(ids []int) string { return strings.ReplaceAll(fmt.Sprint(ids), " ", ",") }
+// jsonList is numbers for json_each.
+func jsonList(ids []int) string { return strings.ReplaceAll(fmt.Sprint(ids), " ", ",") }

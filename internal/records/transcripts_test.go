@@ -28,7 +28,7 @@ func of(t *testing.T, call string, days, size int) records.Redacted {
 
 func derive(t *testing.T, s records.Store, all ...records.Redacted) int {
 	t.Helper()
-	n, err := s.Derive(t.Context(), all)
+	n, err := s.AddFromTranscripts(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestDerive(t *testing.T) {
 	}
 
 	// What is purged or scrubbed stays so when all is made again, under other numbers.
-	if err := s.Hide(t.Context(), []int{2}, true); err != nil {
+	if err := s.SetHidden(t.Context(), []int{2}, true); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Scrub(t.Context(), []int{3}); n != 1 || err != nil {

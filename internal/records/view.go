@@ -24,7 +24,7 @@ type View struct {
 // Open reads the records. Where none was ever stored there are none.
 func (s Store) Open(ctx context.Context) (*View, error) {
 	if s.hasFormer() {
-		if err := s.exclusive(ctx, func() error { return s.make(ctx) }); err != nil {
+		if err := s.exclusive(ctx, func() error { return s.createFile(ctx) }); err != nil {
 			return nil, err
 		}
 	}
@@ -36,7 +36,7 @@ func (s Store) Open(ctx context.Context) (*View, error) {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	v := &View{store: s, db: d}
-	if v.All, err = heads(ctx, d); err != nil {
+	if v.All, err = readWithoutTexts(ctx, d); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return v, nil
@@ -50,8 +50,8 @@ func (v *View) Close() error {
 	return v.db.Close()
 }
 
-// heads reads the records without their texts.
-func heads(ctx context.Context, q db.Querier) (all []Record, err error) {
+// readWithoutTexts reads the records without their texts.
+func readWithoutTexts(ctx context.Context, q db.Querier) (all []Record, err error) {
 	err = db.Each(ctx, q, func(rows *db.Rows) error {
 		var id int
 		var line []byte

@@ -181,7 +181,7 @@ func testNearMisses(t *testing.T, file string) {
 			text := d.fill(line)
 			got := applyText(t, r, text)
 			all[i%2]++
-			if got == session.Plain(text) {
+			if got == session.PlainText(text) {
 				continue
 			}
 			if changed[i%2]++; os.Getenv("BLIND") == fmt.Sprint(i%2) {

@@ -97,7 +97,7 @@ func visible(s string) string {
 			return r
 		}
 		return -1
-	}, strings.ReplaceAll(session.Plain(s), `\u200b`, ""))
+	}, strings.ReplaceAll(session.PlainText(s), `\u200b`, ""))
 }
 
 func textsOf(e session.Entry) map[string]string {
@@ -123,8 +123,8 @@ func TestStoredInNormalForm(t *testing.T) {
 		e := entryOf(in)
 		e.Sessions[0].ToolCalls = []session.ToolCall{{Path: in}}
 		got, _ := apply(t, redact.New(), e)
-		if turn := got.Sessions[0].Turns[0].Content; turn != want || session.Plain(want) != want {
-			t.Errorf("%q became %q, want %q, which becomes %q", in, turn, want, session.Plain(want))
+		if turn := got.Sessions[0].Turns[0].Content; turn != want || session.PlainText(want) != want {
+			t.Errorf("%q became %q, want %q, which becomes %q", in, turn, want, session.PlainText(want))
 		}
 		if path := got.Sessions[0].ToolCalls[0].Path; path != in {
 			t.Errorf("path %q became %q", in, path)

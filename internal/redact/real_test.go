@@ -31,7 +31,7 @@ func TestLongRealTranscripts(t *testing.T) {
 	}
 	differ := 0
 	check := func(was, is string, whole bool) {
-		was = session.Plain(was)
+		was = session.PlainText(was)
 		was, is = people.ReplaceAllString(was, "~"), people.ReplaceAllString(is, "~")
 		if was != is && (whole || !strings.HasPrefix(was, is)) {
 			if differ++; differ < 10 {

@@ -9,7 +9,7 @@
 // "[private]", text that names an excluded path "[excluded]", and a home folder "~".
 //
 // Promises: the same entry gives the same result; applying twice is applying once; the output is valid UTF-8; the given entry does not change;
-// a normalised text (session.Plain) without findings comes out byte for byte. A Redactor is safe for concurrent use. It reads no file, and
+// a normalised text (session.PlainText) without findings comes out byte for byte. A Redactor is safe for concurrent use. It reads no file, and
 // never logs or stores a secret's value or hash.
 package redact
 
@@ -124,7 +124,7 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 func (r *Redactor) normalise(t *text) {
 	clean := strings.ToValidUTF8(*t.at, "\uFFFD")
 	if !t.path {
-		clean = session.Plain(clean)
+		clean = session.PlainText(clean)
 	}
 	visible, at := dropPrivate(r.homes.replace(clean))
 	*t.at = visible

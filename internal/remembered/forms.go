@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// forms are the ways in which a value of at least headSize bytes is written, itself first.
-func forms(v string) []string {
+// writtenForms are the ways in which a value of at least headSize bytes is written, itself first.
+func writtenForms(v string) []string {
 	all := []string{v, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v)))}
 	all = append(all, inBase64(v)...)
 	for _, escaped := range []string{url.QueryEscape(v), url.PathEscape(v)} {
@@ -57,8 +57,8 @@ func lowerEscapes(s string) string {
 // continued ends a line that goes on in the next one, in a shell.
 const continued = "\\\n"
 
-// join is a text without the ends of lines that go on, and where a byte of it stands in the text; "" for a text without such.
-func join(text string) (joined string, at func(int) int) {
+// joinContinuedLines is a text without the ends of lines that go on, and where a byte of it stands in the text; "" for a text without such.
+func joinContinuedLines(text string) (joined string, at func(int) int) {
 	if !strings.Contains(text, continued) {
 		return "", nil
 	}

@@ -77,7 +77,7 @@ func (s *Store) Find(text string) []redact.Span {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := s.prints.find(text)
-	if joined, at := join(text); joined != "" {
+	if joined, at := joinContinuedLines(text); joined != "" {
 		for _, p := range s.prints.find(joined) {
 			out = append(out, redact.Span{Lo: at(p.Lo), Hi: at(p.Hi-1) + 1, Rule: p.Rule})
 		}
@@ -94,7 +94,7 @@ func (s *Store) Add(ctx context.Context, values []redact.Value) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.prints.key == nil {
-		if err := s.begin(); err != nil {
+		if err := s.createKey(); err != nil {
 			return fmt.Errorf("remembered: %w", err)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Store) Add(ctx context.Context, values []redact.Value) error {
 		if _, known := s.prints.rules[s.prints.mac(v.Text)]; known {
 			continue
 		}
-		for _, form := range forms(v.Text) {
+		for _, form := range writtenForms(v.Text) {
 			fresh = append(fresh, s.prints.fingerprint(form, v.Rule))
 		}
 	}
@@ -149,8 +149,8 @@ func (s *Store) read() {
 	})
 }
 
-// begin makes a key, and the file that holds it. Another process may be first: then its key counts.
-func (s *Store) begin() error {
+// createKey makes a key, and the file that holds it. Another process may be first: then its key counts.
+func (s *Store) createKey() error {
 	key := make([]byte, keySize)
 	if _, err := io.ReadFull(s.rand, key); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Store) begin() error {
 	if !s.keep {
 		return nil
 	}
-	return s.writing(func() error {
+	return s.withWriteLock(func() error {
 		text, err := os.ReadFile(s.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return s.replace([]byte(header + hex.EncodeToString(key) + "\n"))
@@ -174,7 +174,7 @@ func (s *Store) begin() error {
 // append adds lines behind the others. A torn one before them is ended. Where the file has become too large, its
 // newest half is kept.
 func (s *Store) append(lines []byte) error {
-	return s.writing(func() error {
+	return s.withWriteLock(func() error {
 		text, err := os.ReadFile(s.path)
 		if err != nil {
 			return err
@@ -197,8 +197,8 @@ func (s *Store) append(lines []byte) error {
 	})
 }
 
-// writing does something as the only one who writes.
-func (s *Store) writing(do func() error) error {
+// withWriteLock does something as the only one who writes.
+func (s *Store) withWriteLock(do func() error) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}

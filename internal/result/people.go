@@ -27,7 +27,7 @@ func NewPeople(names, proper map[string]string) People {
 			counted[one] = true
 			p.named[names[address]]++
 		}
-		p.like[looks(person)] = append(p.like[looks(person)], person)
+		p.like[lookalikeForm(person)] = append(p.like[lookalikeForm(person)], person)
 	}
 	return p
 }
@@ -36,28 +36,28 @@ func NewPeople(names, proper map[string]string) People {
 // marked. It stands alone where there is no name.
 func (p People) Name(address string) string {
 	name := p.names[strings.ToLower(address)]
-	if mark := p.mark(address); name == "" || mark != "" || p.named[name] > 1 {
-		return p.Full(address)
+	if mark := p.whyDoubtful(address); name == "" || mark != "" || p.named[name] > 1 {
+		return p.NameAndAddress(address)
 	}
 	return name
 }
 
-// Full is the name and the address, as git writes them.
-func (p People) Full(address string) string {
-	mark := p.mark(address)
+// NameAndAddress is the name and the address, as git writes them.
+func (p People) NameAndAddress(address string) string {
+	mark := p.whyDoubtful(address)
 	if name := p.names[strings.ToLower(address)]; name != "" {
 		return name + " <" + address + ">" + mark
 	}
 	return address + mark
 }
 
-// mark says why an address may not be whose it seems.
-func (p People) mark(address string) string {
+// whyDoubtful says why an address may not be whose it seems.
+func (p People) whyDoubtful(address string) string {
 	if strings.ContainsFunc(address, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return " [not ASCII]"
 	}
 	address = strings.ToLower(address)
-	for _, other := range p.like[looks(address)] {
+	for _, other := range p.like[lookalikeForm(address)] {
 		if other != address {
 			return " [looks like " + other + "]"
 		}
@@ -65,7 +65,7 @@ func (p People) mark(address string) string {
 	return ""
 }
 
-// looks is what an address looks like: what is read as the same is the same.
-func looks(address string) string {
+// lookalikeForm is what an address looks like: what is read as the same is the same.
+func lookalikeForm(address string) string {
 	return strings.NewReplacer("rn", "m", "vv", "w", "0", "o", "1", "l", "i", "l").Replace(strings.ToLower(address))
 }

@@ -23,7 +23,7 @@ func TestPeople(t *testing.T) {
 		if got := p.Name(tt.address); got != tt.name {
 			t.Errorf("%q is %q, want %q", tt.address, got, tt.name)
 		}
-		if got := p.Full(tt.address); got != tt.full {
+		if got := p.NameAndAddress(tt.address); got != tt.full {
 			t.Errorf("%q is in full %q, want %q", tt.address, got, tt.full)
 		}
 	}

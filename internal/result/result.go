@@ -280,8 +280,8 @@ type Turn struct {
 	ContentNext  int `json:"content_next,omitempty"`  // the character that follows, counted from 1 on as SQL does
 }
 
-// Cut leaves of a content that is longer than so many bytes the beginning.
-func (t *Turn) Cut(most int) {
+// Truncate leaves of a content that is longer than so many bytes the beginning.
+func (t *Turn) Truncate(most int) {
 	if len(t.Content) <= most {
 		return
 	}
@@ -482,8 +482,8 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// At is a time of a result in a zone; what is none stays as it is.
-func At(stamp string, zone *time.Location, layout string) string {
+// FormatTime is a time of a result in a zone; what is none stays as it is.
+func FormatTime(stamp string, zone *time.Location, layout string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
 		return stamp

@@ -22,7 +22,7 @@ func Printable(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			out = ' '
-		case hidden(prev, r):
+		case isHiddenRune(prev, r):
 			out = utf8.RuneError
 		}
 		prev = r
@@ -30,9 +30,9 @@ func Printable(s string) string {
 	}, s)
 }
 
-// hidden reports whether a rune is none that is shown by itself, behind prev. The joiners of
+// isHiddenRune reports whether a rune is none that is shown by itself, behind prev. The joiners of
 // emoji and of scripts that need them are, and have no business behind an ASCII character.
-func hidden(prev, r rune) bool {
+func isHiddenRune(prev, r rune) bool {
 	switch {
 	case r < ' ' || r >= 0x7f && r < 0xa0: // C0, DEL, C1
 		return true
@@ -59,7 +59,7 @@ func writeEscaped(w io.Writer, json []byte) error {
 			continue
 		}
 		r, n := utf8.DecodeRune(json[i:])
-		if r != '\n' && hidden(prev, r) {
+		if r != '\n' && isHiddenRune(prev, r) {
 			out = append(out, json[done:i]...)
 			out = appendEscape(out, r)
 			done = i + n

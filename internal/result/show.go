@@ -61,8 +61,8 @@ type Diffstat struct {
 	Uncounted bool `json:"uncounted,omitempty"` // lines are not counted: a version of the file is not in this clone
 }
 
-// Sum is what files changed in all: "2 files, +12 −3".
-func Sum(files []Diffstat) string {
+// SumDiffstat is what files changed in all: "2 files, +12 −3".
+func SumDiffstat(files []Diffstat) string {
 	paths, added, deleted, uncounted := map[string]bool{}, 0, 0, 0
 	for _, f := range files {
 		paths[f.Path] = true

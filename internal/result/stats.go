@@ -48,15 +48,15 @@ func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheW
 
 // String is what a person reads in passing: "114.9k in, 399.4k out, 397.0M from caches".
 func (t Tokens) String() string {
-	s := Rounded(t.Input+t.CacheWrite) + " in, " + Rounded(t.Output) + " out"
+	s := RoundTokens(t.Input+t.CacheWrite) + " in, " + RoundTokens(t.Output) + " out"
 	if t.CacheRead > 0 {
-		s += ", " + Rounded(t.CacheRead) + " from caches"
+		s += ", " + RoundTokens(t.CacheRead) + " from caches"
 	}
 	return s
 }
 
-// Rounded is a number of tokens in at most six columns.
-func Rounded(n int64) string {
+// RoundTokens is a number of tokens in at most six columns.
+func RoundTokens(n int64) string {
 	switch {
 	case n >= 1e9:
 		return fmt.Sprintf("%.1fG", float64(n)/1e9)

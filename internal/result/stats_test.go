@@ -8,7 +8,7 @@ import (
 
 func TestRounded(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 9999: "9999", 10_000: "10.0k", 399_402: "399.4k", 18_199_135: "18.2M", 3_970_000_000: "4.0G"} {
-		if got := result.Rounded(n); got != want {
+		if got := result.RoundTokens(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}

@@ -82,17 +82,17 @@ func Run(c Command) Exit {
 	if c.Stdin != nil {
 		cmd.Stdin = c.Stdin
 	}
-	signals := listen()
+	signals := catchSignals()
 	defer signals.stop()
 	if err := cmd.Start(); err != nil {
 		s.close()
 		return notStarted(c, err)
 	}
-	s.started()
-	go signals.pass(cmd.Process, s)
+	s.startReading()
+	go signals.passOn(cmd.Process, s)
 	err = cmd.Wait()
 	s.drain()
-	return Exit{Status: status(cmd.ProcessState, err), Lost: s.lost()}
+	return Exit{Status: status(cmd.ProcessState, err), Lost: s.outputError()}
 }
 
 // programPath is the program that the first argument names, as a shell finds it.

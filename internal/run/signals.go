@@ -11,9 +11,9 @@ import (
 // signals are those that we were sent and that are the command's.
 type signals struct{ got chan os.Signal }
 
-// listen begins to hear them. What our caller ignores (nohup, a job in the background) stays ignored, by the command, too.
+// catchSignals begins to hear them. What our caller ignores (nohup, a job in the background) stays ignored, by the command, too.
 // SIGPIPE is heard so that a closed stdout is an error of a write, and not our end.
-func listen() signals {
+func catchSignals() signals {
 	s := signals{make(chan os.Signal, 16)}
 	for _, sig := range []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGPIPE,
@@ -30,8 +30,8 @@ func (s signals) stop() {
 	close(s.got)
 }
 
-// pass hands signals on until stop. Those that a terminal sends to all of its foreground have reached the command already.
-func (s signals) pass(to *os.Process, out *streams) {
+// passOn hands signals on until stop. Those that a terminal sends to all of its foreground have reached the command already.
+func (s signals) passOn(to *os.Process, out *streams) {
 	for sig := range s.got {
 		switch sig {
 		case syscall.SIGPIPE:

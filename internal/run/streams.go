@@ -38,26 +38,26 @@ type streams struct {
 func openStreams(c Command) (*streams, error) {
 	s := &streams{hear: c.Hear}
 	var err error
-	if s.out, err = s.end(c, Out, c.Stdout); err != nil {
+	if s.out, err = s.newEnd(c, Out, c.Stdout); err != nil {
 		return nil, err
 	}
-	if same(c.Stdout, c.Stderr) {
+	if isSameStream(c.Stdout, c.Stderr) {
 		s.err = s.out
 		return s, nil
 	}
-	if s.err, err = s.end(c, Err, c.Stderr); err != nil {
+	if s.err, err = s.newEnd(c, Err, c.Stderr); err != nil {
 		s.out.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *streams) end(c Command, as Stream, w io.Writer) (e end, err error) {
+func (s *streams) newEnd(c Command, as Stream, w io.Writer) (e end, err error) {
 	e.to, e.shown = w, sync.OnceValue(func() bool { return c.Show(as) })
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		e.pty, s.terminal = true, f
 		if e.ours, e.child, err = pty.Open(); err == nil {
-			err = e.asOurs(f)
+			err = e.copySizeTo(f)
 		}
 		if err == nil {
 			return e, nil
@@ -69,8 +69,8 @@ func (s *streams) end(c Command, as Stream, w io.Writer) (e end, err error) {
 	return e, err
 }
 
-// asOurs gives the pty the size of our terminal. It changes no byte on the way: our terminal does what terminals do.
-func (e end) asOurs(f *os.File) error {
+// copySizeTo gives the pty the size of our terminal. It changes no byte on the way: our terminal does what terminals do.
+func (e end) copySizeTo(f *os.File) error {
 	fd := int(e.child.Fd())
 	modes, err := unix.IoctlGetTermios(fd, getModes)
 	if err != nil {
@@ -105,8 +105,8 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// same reports whether two streams lead to one place: one terminal, one pipe or one file.
-func same(a, b io.Writer) bool {
+// isSameStream reports whether two streams lead to one place: one terminal, one pipe or one file.
+func isSameStream(a, b io.Writer) bool {
 	x, ok := a.(*os.File)
 	y, ok2 := b.(*os.File)
 	if !ok || !ok2 {
@@ -117,22 +117,22 @@ func same(a, b io.Writer) bool {
 	return err == nil && err2 == nil && os.SameFile(i, j)
 }
 
-// started reads from now on: the command has its ends.
-func (s *streams) started() {
+// startReading reads from now on: the command has its ends.
+func (s *streams) startReading() {
 	_ = s.out.child.Close() // the command's own copy is what counts
-	s.read(s.out)
+	s.readFrom(s.out)
 	if s.err.ours != s.out.ours {
 		_ = s.err.child.Close()
-		s.read(s.err)
+		s.readFrom(s.err)
 	}
 }
 
-func (s *streams) read(e end) {
+func (s *streams) readFrom(e end) {
 	s.readers.Go(func() {
 		buf := make([]byte, 64<<10)
 		for {
 			n, err := e.ours.Read(buf)
-			if n > 0 && !s.take(e, buf[:n]) {
+			if n > 0 && !s.handOn(e, buf[:n]) {
 				_ = e.ours.Close() // the command's next write fails, as ours did
 				return
 			}
@@ -143,14 +143,14 @@ func (s *streams) read(e end) {
 	})
 }
 
-// take hands on what was read, and reports whether more is wanted.
-func (s *streams) take(e end, p []byte) bool {
+// handOn hands on what was read, and reports whether more is wanted.
+func (s *streams) handOn(e end, p []byte) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closed {
 		return true // and let it run dry: nobody is to be killed for it
 	}
-	s.listen(p)
+	s.callListener(p)
 	s.latest = time.Now() //nolint:forbidigo // how long it is quiet is no matter of the caller's clock
 	if !e.shown() {
 		return true
@@ -168,8 +168,8 @@ func (s *streams) take(e end, p []byte) bool {
 	return true
 }
 
-// listen lets the listener hear. One that panics hears no more; the output goes on.
-func (s *streams) listen(p []byte) {
+// callListener lets the listener hear. One that panics hears no more; the output goes on.
+func (s *streams) callListener(p []byte) {
 	if s.hear == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (s *streams) listen(p []byte) {
 func (s *streams) drain() {
 	done := make(chan struct{})
 	go func() { s.readers.Wait(); close(done) }()
-	_, before := s.state()
+	_, before := s.activity()
 	start := time.Now() //nolint:forbidigo // see take
 	tick := time.NewTicker(quiet / 5)
 	defer tick.Stop()
@@ -195,12 +195,12 @@ func (s *streams) drain() {
 			s.stop()
 			return
 		case <-tick.C:
-			since, blocked := s.state()
+			since, blocked := s.activity()
 			if since.Before(start) {
 				since = start
 			}
 			now := time.Now() //nolint:forbidigo // see take
-			if now.Sub(since) >= quiet && !s.waiting() || now.Sub(start)-(blocked-before) >= last {
+			if now.Sub(since) >= quiet && !s.isInputWaiting() || now.Sub(start)-(blocked-before) >= last {
 				s.stop()
 				return
 			}
@@ -208,15 +208,15 @@ func (s *streams) drain() {
 	}
 }
 
-// state is when something came or was handed on, and how long we were kept waiting so far.
-func (s *streams) state() (latest time.Time, blocked time.Duration) {
+// activity is when something came or was handed on, and how long we were kept waiting so far.
+func (s *streams) activity() (latest time.Time, blocked time.Duration) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.latest, s.blocked
 }
 
-// waiting reports whether something is there to be read.
-func (s *streams) waiting() bool {
+// isInputWaiting reports whether something is there to be read.
+func (s *streams) isInputWaiting() bool {
 	for _, f := range []*os.File{s.out.ours, s.err.ours} {
 		conn, err := f.SyscallConn()
 		if err != nil {
@@ -238,7 +238,7 @@ func (s *streams) stop() {
 	s.mutex.Unlock()
 }
 
-func (s *streams) lost() error {
+func (s *streams) outputError() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if errors.Is(s.failure, syscall.EPIPE) {

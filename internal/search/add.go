@@ -19,12 +19,12 @@ import (
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session) error {
-	return AddBeside(ctx, tx, parts, func() error { return nil })
+	return AddWhile(ctx, tx, parts, func() error { return nil })
 }
 
-// AddBeside is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
+// AddWhile is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
 // reading has ended.
-func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) error {
+func AddWhile(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) error {
 	if len(parts) == 0 {
 		return store()
 	}
@@ -36,7 +36,7 @@ func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, store fu
 	defer stop()
 	var rest []session.Session
 	var read sync.WaitGroup
-	read.Go(func() { rest = a.parts(reading, parts) })
+	read.Go(func() { rest = a.addParts(reading, parts) })
 	if err = store(); err != nil {
 		stop()
 	}
@@ -46,7 +46,7 @@ func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, store fu
 	}
 	for err == nil && len(rest) > 0 {
 		if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
-			rest = a.parts(ctx, rest)
+			rest = a.addParts(ctx, rest)
 			err = a.finish(ctx)
 		}
 	}
@@ -62,7 +62,7 @@ func (a *adder) finish(ctx context.Context) error {
 		return nil
 	}
 	if err := a.store(ctx); err != nil {
-		return fmt.Errorf("search: add: %w", damaged(err))
+		return fmt.Errorf("search: add: %w", asCorrupt(err))
 	}
 	return writeState(ctx, a.tx, a.state)
 }
@@ -88,7 +88,7 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 		return nil, err
 	}
 	if a.index, err = lexical.NewIndex(a.heads.runs, nil); err != nil {
-		return nil, fmt.Errorf("search: add: %w", damaged(err))
+		return nil, fmt.Errorf("search: add: %w", asCorrupt(err))
 	}
 	for n, id := range a.index.Sessions {
 		a.numbers[id] = n
@@ -104,19 +104,19 @@ const (
 	maxCalls = 1 << 20 // bytes
 )
 
-// parts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over.
-func (a *adder) parts(ctx context.Context, parts []session.Session) (rest []session.Session) {
+// addParts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over.
+func (a *adder) addParts(ctx context.Context, parts []session.Session) (rest []session.Session) {
 	for i, p := range parts {
-		if left := a.part(ctx, p); left != nil {
+		if left := a.addPart(ctx, p); left != nil {
 			return append([]session.Session{*left}, parts[i+1:]...)
 		}
 	}
 	return nil
 }
 
-// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what is
+// addPart adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what is
 // left.
-func (a *adder) part(ctx context.Context, p session.Session) (left *session.Session) {
+func (a *adder) addPart(ctx context.Context, p session.Session) (left *session.Session) {
 	number, ok := a.numbers[p.ID]
 	if !ok {
 		number = len(a.index.Sessions) + len(a.build.Sessions)
@@ -124,19 +124,19 @@ func (a *adder) part(ctx context.Context, p session.Session) (left *session.Sess
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
 	rest := p
-	rest.Turns = p.Turns[a.turns(ctx, number, p):]
+	rest.Turns = p.Turns[a.addTurns(ctx, number, p):]
 	if len(rest.Turns) == 0 {
-		rest.ToolCalls = p.ToolCalls[a.calls(number, p.ToolCalls):]
+		rest.ToolCalls = p.ToolCalls[a.addCalls(number, p.ToolCalls):]
 	}
 	if len(rest.Turns)+len(rest.ToolCalls) > 0 {
 		return &rest
 	}
-	a.unit(number, lexical.Title, p.Title)
+	a.addUnit(number, lexical.Title, p.Title)
 	return nil
 }
 
-// turns adds a unit for each turn, and tells for how many.
-func (a *adder) turns(ctx context.Context, n int, p session.Session) int {
+// addTurns adds a unit for each turn, and tells for how many.
+func (a *adder) addTurns(ctx context.Context, n int, p session.Session) int {
 	for i, t := range p.Turns {
 		if a.build.Terms() > maxTerms || ctx.Err() != nil {
 			return i
@@ -150,8 +150,8 @@ func (a *adder) turns(ctx context.Context, n int, p session.Session) int {
 	return len(p.Turns)
 }
 
-// calls adds what tool calls wrote, read and ran, and tells of how many.
-func (a *adder) calls(n int, calls []session.ToolCall) int {
+// addCalls adds what tool calls wrote, read and ran, and tells of how many.
+func (a *adder) addCalls(n int, calls []session.ToolCall) int {
 	var edited, paths, commands []string
 	edits, bytes, took := map[string]bool{}, 0, 0
 	for _, c := range calls {
@@ -160,19 +160,19 @@ func (a *adder) calls(n int, calls []session.ToolCall) int {
 		}
 		took++
 		bytes += len(c.Path) + len(c.Cmd)
-		if path := c.Edited(); path != "" {
+		if path := c.EditedPath(); path != "" {
 			edited, edits[path] = append(edited, path), true
 		}
 		commands = append(commands, c.Cmd)
 	}
 	for _, c := range calls[:took] {
-		if path := c.Touched(); !edits[path] {
+		if path := c.TouchedPath(); !edits[path] {
 			paths = append(paths, path)
 		}
 	}
-	a.unit(n, lexical.Edited, distinct(edited))
-	a.unit(n, lexical.Paths, distinct(paths))
-	a.unit(n, lexical.Commands, distinct(commands))
+	a.addUnit(n, lexical.Edited, distinct(edited))
+	a.addUnit(n, lexical.Paths, distinct(paths))
+	a.addUnit(n, lexical.Commands, distinct(commands))
 	return took
 }
 
@@ -184,7 +184,7 @@ func memoryText(title, content string) string {
 	return title + "\n" + content
 }
 
-func (a *adder) unit(session int, kind lexical.Kind, text string) {
+func (a *adder) addUnit(session int, kind lexical.Kind, text string) {
 	if text != "" {
 		a.build.Add(session, -1, kind, a.analyzer.Tokens(text))
 	}
@@ -204,7 +204,7 @@ func distinct(texts []string) string {
 // store writes the new postings as one run, merged with the runs before it that are not much
 // larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
-	keep := kept(a.state.Runs, a.build.Units())
+	keep := countKeptRuns(a.state.Runs, a.build.Units())
 	id := a.state.newRun()
 	out := a.tx.NewRun(ctx, id)
 	w := &lexical.Writer{Header: &a.build.Header}
@@ -217,7 +217,7 @@ func (a *adder) store(ctx context.Context) error {
 	}
 	rest, header := w.Finish()
 	out.Write(rest)
-	run, err := closeRun(out, id, w.Header.Units(), header)
+	run, err := finishRun(out, id, w.Header.Units(), header)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out 
 	for i, run := range a.state.Runs[keep:] {
 		h := a.heads.runs[keep+i]
 		headers = append(headers, h)
-		entries = append(entries, block.NextEntries(source(ctx, a.tx, db.Span{Run: run.ID, To: h.Fence.End()})))
+		entries = append(entries, block.NextEntries(readPiecewise(ctx, a.tx, db.Span{Run: run.ID, To: h.Fence.End()})))
 	}
 	data, _ := fresh.Finish()
 	headers = append(headers, &a.build.Header)

@@ -22,8 +22,8 @@ import (
 // long as they have at most so many times what it has.
 const mergeRatio = 3
 
-// kept is how many of the runs before a new one of the given size stay as they are.
-func kept(runs []runInfo, size int) int {
+// countKeptRuns is how many of the runs before a new one of the given size stay as they are.
+func countKeptRuns(runs []runInfo, size int) int {
 	n := len(runs)
 	for ; n > 0 && runs[n-1].Size <= mergeRatio*size; n-- {
 		size += runs[n-1].Size
@@ -35,8 +35,8 @@ func kept(runs []runInfo, size int) int {
 // does not have to fit into memory.
 const piece = 1 << 20
 
-// source reads a span of a run piece by piece.
-func source(ctx context.Context, r db.Querier, s db.Span) func() ([]byte, error) {
+// readPiecewise reads a span of a run piece by piece.
+func readPiecewise(ctx context.Context, r db.Querier, s db.Span) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		part := db.Span{Run: s.Run, From: s.From, To: min(s.From+piece, s.To)}
 		s.From = part.To
@@ -48,8 +48,8 @@ func source(ctx context.Context, r db.Querier, s db.Span) func() ([]byte, error)
 	}
 }
 
-// closeRun writes a run's header and tells what there is of it.
-func closeRun(w *db.RunWriter, id, size int, header []byte) (runInfo, error) {
+// finishRun writes a run's header and tells what there is of it.
+func finishRun(w *db.RunWriter, id, size int, header []byte) (runInfo, error) {
 	run := runInfo{ID: id, Size: size, Head: w.Size()}
 	w.Write(header)
 	run.End = w.Size()

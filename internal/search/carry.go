@@ -24,14 +24,14 @@ func Carry(ctx context.Context, old *db.DB, tx *db.Tx, now time.Time) error {
 		numbers[id] = n
 	}
 	for group := range slices.Chunk(from.index.Sessions, carried) {
-		if err := from.carry(ctx, tx, group, numbers, now); err != nil {
-			return fmt.Errorf("search: carry: %w", damaged(err))
+		if err := from.carryVectors(ctx, tx, group, numbers, now); err != nil {
+			return fmt.Errorf("search: carry: %w", asCorrupt(err))
 		}
 	}
 	return nil
 }
 
-func (s *Searcher) carry(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int, now time.Time) error {
+func (s *Searcher) carryVectors(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int, now time.Time) error {
 	done, err := s.vectors(ctx, tx, ids, numbers)
 	if err != nil || len(done) == 0 {
 		return err
@@ -48,7 +48,7 @@ func (s *Searcher) carry(ctx context.Context, tx *db.Tx, ids []string, numbers m
 
 // vectors is what is known of sessions as they are in the new index.
 func (s *Searcher) vectors(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int) ([]quantised, error) {
-	hashes, err := db.Hashes(ctx, s.db, ids)
+	hashes, err := db.PassageHashes(ctx, s.db, ids)
 	if err != nil || len(hashes) == 0 {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func (s *Searcher) vectors(ctx context.Context, tx *db.Tx, ids []string, numbers
 	var out []quantised
 	for _, id := range ids {
 		// What has the same hashes has vectors; the pending rest begins behind them.
-		have := pending(id, turns[id], hashes[id]).have
+		have := pendingOf(id, turns[id], hashes[id]).have
 		passages := stretches[numbers[id]].Passages
-		e := quantised{Pending: pending(id, turns[id], nil)}
+		e := quantised{Pending: pendingOf(id, turns[id], nil)}
 		for _, w := range passages[:min(have, len(passages))] {
 			e.vectors = append(e.vectors, w.Vector)
 		}

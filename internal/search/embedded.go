@@ -37,8 +37,8 @@ type Embedded struct {
 	Vectors [][]float32
 }
 
-// Embeds reports whether passages have vectors of an embedding model.
-func Embeds(ctx context.Context, r db.Querier) (bool, error) {
+// HasVectors reports whether passages have vectors of an embedding model.
+func HasVectors(ctx context.Context, r db.Querier) (bool, error) {
 	st, err := readState(ctx, r)
 	return st.Embedded.Dim > 0, err
 }
@@ -54,7 +54,7 @@ func Unembedded(ctx context.Context, r db.Querier, model string, most int) (batc
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err := db.Lagging(ctx, r, st.Embedded.Model != model)
+	ids, err := db.NeedingVectors(ctx, r, st.Embedded.Model != model)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,20 +82,20 @@ func pendings(ctx context.Context, r db.Querier, ids []string, counts bool) ([]P
 	}
 	var have map[string][]byte
 	if counts {
-		if have, err = db.Hashes(ctx, r, ids); err != nil {
+		if have, err = db.PassageHashes(ctx, r, ids); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]Pending, len(ids))
 	for i, id := range ids {
-		out[i] = pending(id, turns[id], have[id])
+		out[i] = pendingOf(id, turns[id], have[id])
 	}
 	return out, nil
 }
 
-// pending cuts a session into passages, the first of which may have vectors: those under the
+// pendingOf cuts a session into passages, the first of which may have vectors: those under the
 // same hashes, of 8 bytes each.
-func pending(id string, turns []session.Turn, have []byte) Pending {
+func pendingOf(id string, turns []session.Turn, have []byte) Pending {
 	p := Pending{Session: id, turns: len(turns), all: modelPassages(turns)}
 	for p.have < min(len(have)/8, len(p.all)) && binary.LittleEndian.Uint64(have[8*p.have:]) == p.all[p.have].hash() {
 		p.have++
@@ -124,7 +124,7 @@ func Embed(ctx context.Context, tx *db.Tx, model string, done []Embedded, now ti
 		}
 	}
 	if err := a.embed(ctx, model, stored, now); err != nil {
-		return fmt.Errorf("search: embed: %w", damaged(err))
+		return fmt.Errorf("search: embed: %w", asCorrupt(err))
 	}
 	return writeState(ctx, tx, a.state)
 }
@@ -141,7 +141,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 		return err
 	}
 	if e := a.state.Embedded; e.Model != model || dim > 0 && e.Dim > 0 && e.Dim != dim {
-		if err := a.unembed(ctx); err != nil {
+		if err := a.dropVectors(ctx); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 	if dim > 0 {
 		a.state.Embedded.Dim, a.heads.embedded.dim = dim, dim
 	}
-	stretches, rows, err := a.stretches(ctx, done)
+	stretches, rows, err := a.buildStretches(ctx, done)
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func dimensions(done []quantised) (dim int, err error) {
 	return dim, nil
 }
 
-// unembed drops the vectors that are there.
-func (a *adder) unembed(ctx context.Context) error {
+// dropVectors drops the vectors that are there.
+func (a *adder) dropVectors(ctx context.Context) error {
 	for _, w := range a.state.Embedded.Passages {
 		if err := a.tx.DropRun(ctx, w.ID); err != nil {
 			return err
@@ -189,9 +189,9 @@ func (a *adder) unembed(ctx context.Context) error {
 	return a.tx.ForgetEmbedded(ctx)
 }
 
-// stretches turns vectors into what is stored of sessions, in the order of their numbers. Rows
+// buildStretches turns vectors into what is stored of sessions, in the order of their numbers. Rows
 // are those that are still what they were.
-func (a *adder) stretches(ctx context.Context, done []quantised) (out []*projected, rows []quantised, err error) {
+func (a *adder) buildStretches(ctx context.Context, done []quantised) (out []*projected, rows []quantised, err error) {
 	wanted := make(map[int]bool)
 	for _, e := range done {
 		if n, ok := a.numbers[e.Session]; ok && e.have > 0 {
@@ -249,7 +249,7 @@ func (a *adder) storePassages(ctx context.Context, done []*projected) error {
 		w.put(p)
 	}
 	runs := a.state.Embedded.Passages
-	keep, id := kept(runs, w.size), a.state.newRun()
+	keep, id := countKeptRuns(runs, w.size), a.state.newRun()
 	out := a.tx.NewRun(ctx, id)
 	w, err := a.heads.embedded.merge(ctx, a.tx, keep, w, out)
 	if err != nil {

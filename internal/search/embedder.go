@@ -55,24 +55,24 @@ func (e Embedder) Fill(ctx context.Context, in Embeddable, now func() time.Time)
 			return fmt.Errorf("search: embed: session %q does not get on", batch[0].Session)
 		}
 		before = at
-		done, asked := e.round(ctx, batch)
+		done, asked := e.embedBatch(ctx, batch)
 		if len(done) > 0 {
 			err = in.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return Embed(ctx, tx, e.Model, done, now()) })
 		}
 		if err != nil {
 			return errors.Join(asked, err)
 		}
-		if asked != nil || e.enough() {
+		if asked != nil || e.isEnough() {
 			return asked
 		}
 	}
 }
 
-func (e Embedder) enough() bool { return e.Enough != nil && e.Enough() }
+func (e Embedder) isEnough() bool { return e.Enough != nil && e.Enough() }
 
-// round asks for up to perRound vectors, and hands them out. What was answered before an error
+// embedBatch asks for up to perRound vectors, and hands them out. What was answered before an error
 // comes with it.
-func (e Embedder) round(ctx context.Context, batch []Pending) (done []Embedded, err error) {
+func (e Embedder) embedBatch(ctx context.Context, batch []Pending) (done []Embedded, err error) {
 	var texts []string
 	for _, p := range batch {
 		texts = append(texts, p.Texts...)
@@ -92,7 +92,7 @@ func (e Embedder) round(ctx context.Context, batch []Pending) (done []Embedded, 
 // vectors asks for as many as come, until there is an error, or it is enough.
 func (e Embedder) vectors(ctx context.Context, texts []string) (out [][]float32, err error) {
 	for some := range slices.Chunk(texts, e.Batch) {
-		if len(out) > 0 && e.enough() {
+		if len(out) > 0 && e.isEnough() {
 			break
 		}
 		vectors, err := e.Vectors(ctx, some)

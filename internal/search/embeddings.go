@@ -165,15 +165,15 @@ func (w *embeddingWriter) finish(out *db.RunWriter, id int) (runInfo, error) {
 	w.wholes.Flush()
 	out.Write(w.stretches.Take())
 	out.Write(w.wholes.Take())
-	return closeRun(out, id, w.size, block.AppendFence(nil, w.stretches.Fence))
+	return finishRun(out, id, w.size, block.AppendFence(nil, w.stretches.Fence))
 }
 
 // merge puts what the runs from keep on and a new one tell of sessions into one.
 func (w *embeddings) merge(ctx context.Context, tx *db.Tx, keep int, fresh *embeddingWriter, out *db.RunWriter) (*embeddingWriter, error) {
 	var stretches, wholes []*block.Entries
 	for _, r := range w.runs[keep:] {
-		stretches = append(stretches, block.NextEntries(source(ctx, tx, r.stretches())))
-		wholes = append(wholes, block.NextEntries(source(ctx, tx, r.wholes())))
+		stretches = append(stretches, block.NextEntries(readPiecewise(ctx, tx, r.stretches())))
+		wholes = append(wholes, block.NextEntries(readPiecewise(ctx, tx, r.wholes())))
 	}
 	fresh.stretches.Flush()
 	fresh.wholes.Flush()

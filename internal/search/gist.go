@@ -23,8 +23,8 @@ const (
 	whole    = 1.5 // how much rarer an identifier, a path or an error code counts than a word
 )
 
-// gist leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question stays as it is.
-func (s *Searcher) gist(q query.Query, f lexical.Lists) (_ query.Query, long bool) {
+// rarestTerms leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question stays as it is.
+func (s *Searcher) rarestTerms(q query.Query, f lexical.Lists) (_ query.Query, long bool) {
 	if len(q.Terms) <= maxGist {
 		return q, false
 	}
@@ -43,5 +43,5 @@ func (s *Searcher) gist(q query.Query, f lexical.Lists) (_ query.Query, long boo
 	for _, t := range known[min(len(known), maxGist):] {
 		delete(rarity, t)
 	}
-	return q.Only(func(term string) bool { return rarity[term] > 0 }, fullGist), true
+	return q.KeepTerms(func(term string) bool { return rarity[term] > 0 }, fullGist), true
 }

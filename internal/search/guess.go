@@ -15,14 +15,14 @@ import (
 // enough without, and each is compared with every stem that there is.
 const maxGuesses = 8
 
-// guess reads each word of q that stands nowhere, nor in others, as the stem that is most like it, and
+// correctSpelling reads each word of q that stands nowhere, nor in others, as the stem that is most like it, and
 // fetches what belongs to that.
-func (s *Searcher) guess(ctx context.Context, q query.Query, f lexical.Lists, others *lexical.Counts) (query.Query, lexical.Lists, error) {
+func (s *Searcher) correctSpelling(ctx context.Context, q query.Query, f lexical.Lists, others *lexical.Counts) (query.Query, lexical.Lists, error) {
 	var unknown []lexical.Misspelt
 	for _, stem := range q.Stems {
 		had := slices.ContainsFunc(unknown, func(m lexical.Misspelt) bool { return m.Stem == stem })
 		if f[stem] == nil && !others.Holds(stem) && !had && len(unknown) < maxGuesses {
-			unknown = append(unknown, misspelt(q.Typed(stem), stem))
+			unknown = append(unknown, newMisspelt(q.Typed(stem), stem))
 		}
 	}
 	if len(unknown) == 0 {
@@ -30,21 +30,21 @@ func (s *Searcher) guess(ctx context.Context, q query.Query, f lexical.Lists, ot
 	}
 	guesses, err := s.similar(ctx, unknown)
 	if err != nil {
-		return q, nil, fmt.Errorf("search: similar words: %w", damaged(err))
+		return q, nil, fmt.Errorf("search: similar words: %w", asCorrupt(err))
 	}
 	if len(guesses) == 0 {
 		return q, f, nil
 	}
 	for _, g := range guesses {
-		q = q.As(g.Word, g.Stem, g.Similarity)
+		q = q.ReadAs(g.Word, g.Stem, g.Similarity)
 	}
 	f, err = s.fetch(ctx, q)
 	return q, f, err
 }
 
-func misspelt(word, stem string) lexical.Misspelt {
+func newMisspelt(word, stem string) lexical.Misspelt {
 	m, a := lexical.Misspelt{Word: word, Stem: stem, Fixed: make(map[string]bool)}, analysis.New()
-	for _, w := range lexical.Swapped(word) {
+	for _, w := range lexical.WithNeighboursSwapped(word) {
 		for _, t := range a.Tokens(w) {
 			if t.Word == w {
 				m.Fixed[t.Term] = true

@@ -21,7 +21,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	var allowed []int
 	best := 0.0
 	for n, id := range s.index.Sessions {
-		if s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
+		if s.index.IsHidden(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
 		if opt.Named != nil && opt.Named(id) {
@@ -39,7 +39,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	}
 	weak, bar := false, 0.0
 	if !opt.Weak {
-		found, weak, bar = s.strong(q, found, scored, near, opt)
+		found, weak, bar = s.keepStrong(q, found, scored, near, opt)
 	}
 	slices.SortFunc(found, s.compare)
 	if weak && opt.Short {
@@ -85,13 +85,13 @@ func hitOf(id string, m lexical.Match, model modelMeaning, modelShare float64) H
 	case m.Best == lexical.Commands:
 		h.Turn, h.Passage = -1, MatchedCommand
 	}
-	h.Matched = reasons(m, h.Embedding >= minLift || modelShare*model.lift > m.Score)
+	h.Matched = matchReasons(m, h.Embedding >= minLift || modelShare*model.lift > m.Score)
 	return h
 }
 
-// strong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
+// keepStrong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
 // are measured by the best of theirs. Nothing weak stays where another index has something strong. Top is what sessions are measured by.
-func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, opt Options) (strong []candidate, weak bool, top float64) {
+func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, opt Options) (strong []candidate, weak bool, top float64) {
 	if len(found) == 0 {
 		return nil, false, opt.pool(Pool{}).Strong
 	}
@@ -99,7 +99,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
 	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
 	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
-	if q.Weak() || unheld || !s.answers(q, best, found, scored, near, opt.Short) {
+	if q.IsOnlyStopWords() || unheld || !s.isAnswer(q, best, found, scored, near, opt.Short) {
 		if top = opt.pool(Pool{}).Strong; top > 0 {
 			return nil, false, top
 		}
@@ -122,9 +122,9 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 	}), false, bestSession
 }
 
-// answers reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the
+// isAnswer reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the
 // session near or far. Otherwise words do, by the session that they hold to be the best.
-func (s *Searcher) answers(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *meanings, short bool) bool {
+func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *meanings, short bool) bool {
 	nearness := near.model[best.n].nearness
 	switch {
 	case scored.Matches[best.n].Exact || short || near.modelShare == minModelShare || nearness == 0:
@@ -140,19 +140,19 @@ func (s *Searcher) answers(q query.Query, best candidate, found []candidate, sco
 			byWords = c
 		}
 	}
-	return s.answersByWords(q, byWords, scored, short)
+	return s.isAnswerByWords(q, byWords, scored, short)
 }
 
-// answersByWords reports whether the words of a session may answer: not where words that carry the question stand nowhere, nor where no two
+// isAnswerByWords reports whether the words of a session may answer: not where words that carry the question stand nowhere, nor where no two
 // of its words stand together, unless that session scores high, or holds a name of the question.
-func (s *Searcher) answersByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
+func (s *Searcher) isAnswerByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
 	m := scored.Matches[c.n]
-	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.Live())
+	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.CountVisible())
 	return c.score >= strongEnough && (short || m.Exact || scored.Missed < maxMissedShare && together)
 }
 
-// reasons names what took part in a hit.
-func reasons(m lexical.Match, means bool) []string {
+// matchReasons names what took part in a hit.
+func matchReasons(m lexical.Match, means bool) []string {
 	var out []string
 	for _, r := range []struct {
 		name string

@@ -76,9 +76,9 @@ func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lex
 		return nil, err
 	}
 	wanted := make(map[int]bool)
-	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	s.best(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
-	out.model, err = s.lifts(ctx, g, wanted)
+	s.addBest(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
+	s.addBest(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
+	out.model, err = s.liftsOfSessions(ctx, g, wanted)
 	return out, err
 }
 
@@ -92,7 +92,7 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*signal,
 	known := make([]bool, len(g.near))
 	err = s.heads.embedded.eachWhole(wholes, len(g.near), func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(vector), true })
 	for n, is := range known {
-		if is && !s.index.Dead(n) {
+		if is && !s.index.IsHidden(n) {
 			g.known = append(g.known, n)
 		}
 	}
@@ -121,10 +121,10 @@ func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) 
 // ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// lifts makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
+// liftsOfSessions makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
 // median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
-func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
-	sample, read := spread(g.known, ordinary), maps.Clone(wanted)
+func (s *Searcher) liftsOfSessions(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
+	sample, read := pickEvenly(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true
 	}
@@ -139,8 +139,8 @@ func (s *Searcher) lifts(ctx context.Context, g *signal, wanted map[int]bool) (m
 		if !wanted[n] {
 			continue
 		}
-		m := modelMeaning{passage: passage, passageLift: lift(passage.cosine, ordinaryPassage)}
-		m.lift = sessionWeight*lift(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
+		m := modelMeaning{passage: passage, passageLift: liftOver(passage.cosine, ordinaryPassage)}
+		m.lift = sessionWeight*liftOver(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
 		if s.state.Embedded.Model == MeasuredModel {
 			m.nearness = sessionWeight*g.near[n] + passageWeight*passage.cosine
 		}
@@ -159,8 +159,8 @@ func median(sessions []int, value func(n int) float64) float64 {
 	return values[(len(values)-1)/2]
 }
 
-// spread picks up to k of all, evenly.
-func spread(all []int, k int) []int {
+// pickEvenly picks up to k of all, evenly.
+func pickEvenly(all []int, k int) []int {
 	k = min(k, len(all))
 	out := make([]int, k)
 	for i := range out {

@@ -61,7 +61,7 @@ func passageTexts(content string) (out []string) {
 	var words []string
 	size := 0
 	for w := range strings.FieldsSeq(content) {
-		for _, piece := range pieces(strings.ToValidUTF8(w, "")) {
+		for _, piece := range cutLongWord(strings.ToValidUTF8(w, "")) {
 			if len(words) == passageWords || len(words) > 0 && size+len(piece) >= passageBytes {
 				if out = append(out, strings.Join(words, " ")); len(out) == passagesOfTurn {
 					return out
@@ -77,8 +77,8 @@ func passageTexts(content string) (out []string) {
 	return out
 }
 
-// pieces cuts a word that is too long.
-func pieces(w string) []string {
+// cutLongWord cuts a word that is too long.
+func cutLongWord(w string) []string {
 	if len(w) <= longWord {
 		return []string{w}
 	}

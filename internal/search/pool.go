@@ -39,7 +39,7 @@ func (x *Exchange) Give(p Pool) Pool {
 	x.mu.Lock()
 	x.given.add(p)
 	x.waiting = append(x.waiting, all)
-	x.deal()
+	x.shareSum()
 	x.mu.Unlock()
 	return <-all
 }
@@ -49,11 +49,11 @@ func (x *Exchange) Leave() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.members--
-	x.deal()
+	x.shareSum()
 }
 
-// deal gives the sum to all who wait, if nobody is missing. Nobody changes it any more.
-func (x *Exchange) deal() {
+// shareSum gives the sum to all who wait, if nobody is missing. Nobody changes it any more.
+func (x *Exchange) shareSum() {
 	if len(x.waiting) < x.members {
 		return
 	}

@@ -52,9 +52,9 @@ func minScattered(sessions int) float64 {
 	return scattered + scatteredPerNeper*min(0, math.Log(float64(sessions)/measuredSessions))
 }
 
-// lift makes comparable what embedding models say, which hold all texts to be rather alike: 0 for what is no nearer than an ordinary
+// liftOver makes comparable what embedding models say, which hold all texts to be rather alike: 0 for what is no nearer than an ordinary
 // session, 1 for the same text.
-func lift(cosine, ordinary float64) float64 {
+func liftOver(cosine, ordinary float64) float64 {
 	if ordinary >= 1 {
 		return 0
 	}

@@ -102,7 +102,7 @@ func openIndex(ctx context.Context, d *db.DB, all bool) (s *Searcher, err error)
 		return nil, err
 	}
 	if s.index, err = lexical.NewIndex(s.heads.runs, s.state.Hidden); err != nil {
-		return nil, fmt.Errorf("search: open: %w", damaged(err))
+		return nil, fmt.Errorf("search: open: %w", asCorrupt(err))
 	}
 	return s, nil
 }
@@ -120,21 +120,21 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) (Answer
 	}
 	others, err := s.counts(q, found, opt)
 	if err != nil {
-		return Answer{}, fmt.Errorf("search: %w", damaged(err))
+		return Answer{}, fmt.Errorf("search: %w", asCorrupt(err))
 	}
-	gist, long := s.gist(q, found)
+	gist, long := s.rarestTerms(q, found)
 	if q = gist; !long {
-		if q, found, err = s.guess(ctx, q, found, others); err != nil {
+		if q, found, err = s.correctSpelling(ctx, q, found, others); err != nil {
 			return Answer{}, err
 		}
 	}
 	scored, err := s.index.Score(q, found, others)
 	if err != nil {
-		return Answer{}, fmt.Errorf("search: %w", damaged(err))
+		return Answer{}, fmt.Errorf("search: %w", asCorrupt(err))
 	}
 	m, err := s.meanings(ctx, vector(), scored.Matches, opt)
 	if err != nil {
-		return Answer{}, fmt.Errorf("search: %w", damaged(err))
+		return Answer{}, fmt.Errorf("search: %w", asCorrupt(err))
 	}
 	return Answer{s.hits(q, scored, m, opt), scored.Unknown}, nil
 }
@@ -159,7 +159,7 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (lexical.Lists, err
 			func(t string, l *lexical.List) { lists.Put(t, runs[n], len(s.heads.runs), l) })
 	}
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", damaged(err))
+		return nil, fmt.Errorf("search: %w", asCorrupt(err))
 	}
 	return lists, nil
 }
@@ -175,12 +175,12 @@ func (s *Searcher) compare(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.index.Sessions[a.n], s.index.Sessions[b.n]))
 }
 
-// best adds to wanted the numbers of k more sessions, those with the highest scores above 0.
-func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
+// addBest adds to wanted the numbers of k more sessions, those with the highest scores above 0.
+func (s *Searcher) addBest(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
 	var best []candidate // in order
 	for n, id := range s.index.Sessions {
 		c := candidate{n, score(n)}
-		if c.score <= 0 || len(best) == k && s.compare(best[k-1], c) < 0 || wanted[n] || s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
+		if c.score <= 0 || len(best) == k && s.compare(best[k-1], c) < 0 || wanted[n] || s.index.IsHidden(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, c, s.compare)

@@ -26,29 +26,29 @@ func Snippet(content, question string, limit int) string {
 	if len(words) == 0 || limit < 1 {
 		return ""
 	}
-	return excerpt(words, " ", "…", question, limit)
+	return bestParts(words, " ", "…", question, limit)
 }
 
-// Lines is Snippet in whole lines, as they are: of a text that is longer than limit characters.
-func Lines(content, question string, limit int) string {
+// SnippetLines is Snippet in whole lines, as they are: of a text that is longer than limit characters.
+func SnippetLines(content, question string, limit int) string {
 	if utf8.RuneCountInString(content) <= limit {
 		return content
 	}
-	return excerpt(slices.Collect(strings.Lines(content)), "", "…\n", question, limit)
+	return bestParts(slices.Collect(strings.Lines(content)), "", "…\n", question, limit)
 }
 
-// excerpt joins the parts of a text that hold the most different words of a question, with an ellipsis where something is left out in front.
-func excerpt(parts []string, separator, ellipsis, question string, limit int) string {
-	from, to := passage(weigh(parts, query.Parse(question)), limit-2)
+// bestParts joins the parts of a text that hold the most different words of a question, with an ellipsis where something is left out in front.
+func bestParts(parts []string, separator, ellipsis, question string, limit int) string {
+	from, to := bestPassage(termsOfWords(parts, query.Parse(question)), limit-2)
 	out := strings.Join(parts[from:to], separator)
 	if from > 0 {
 		out = ellipsis + out
 	}
-	return cut(out, limit, to < len(parts))
+	return shortenTo(out, limit, to < len(parts))
 }
 
-// cut shortens s to limit characters, with an ellipsis if anything is, or was, left out.
-func cut(s string, limit int, more bool) string {
+// shortenTo shortens s to limit characters, with an ellipsis if anything is, or was, left out.
+func shortenTo(s string, limit int, more bool) string {
 	if n := utf8.RuneCountInString(s); n > limit || n == limit && more {
 		r := []rune(s)
 		return string(r[:limit-1]) + "…"
@@ -65,8 +65,8 @@ type weighed struct {
 	runes int   // the word's length
 }
 
-// weigh finds the terms of q in each word. Function words count only when q has no other.
-func weigh(words []string, q query.Query) []weighed {
+// termsOfWords finds the terms of q in each word. Function words count only when q has no other.
+func termsOfWords(words []string, q query.Query) []weighed {
 	number := make(map[string]int)
 	for _, weak := range []bool{false, true} {
 		for i, t := range q.Terms {
@@ -91,9 +91,9 @@ func weigh(words []string, q query.Query) []weighed {
 	return out
 }
 
-// passage returns the range of words, at most limit characters with the spaces between, that
+// bestPassage returns the range of words, at most limit characters with the spaces between, that
 // holds the most different terms; the first of equals, centred on what it holds.
-func passage(weights []weighed, limit int) (from, to int) {
+func bestPassage(weights []weighed, limit int) (from, to int) {
 	counts := make(map[int]int) // of terms in words[start:end]
 	start, length, best := 0, -1, 0
 	for end, w := range weights {
@@ -116,11 +116,11 @@ func passage(weights []weighed, limit int) (from, to int) {
 	for from < to && len(weights[from].terms) == 0 {
 		from++
 	}
-	return widen(weights, from, max(to, from+1), limit)
+	return widenPassage(weights, from, max(to, from+1), limit)
 }
 
-// widen takes in words on both sides until limit characters are reached.
-func widen(weights []weighed, from, to, limit int) (int, int) {
+// widenPassage takes in words on both sides until limit characters are reached.
+func widenPassage(weights []weighed, from, to, limit int) (int, int) {
 	length := -1
 	for _, w := range weights[from:to] {
 		length += w.runes + 1
@@ -143,16 +143,16 @@ func widen(weights []weighed, from, to, limit int) (int, int) {
 	}
 }
 
-// Shares reports whether a text holds a term of a question: function words count only when it has no other.
-func Shares(text, question string) bool {
-	return slices.ContainsFunc(weigh(strings.Fields(text), query.Parse(question)), func(w weighed) bool { return len(w.terms) > 0 })
+// SharesTerm reports whether a text holds a term of a question: function words count only when it has no other.
+func SharesTerm(text, question string) bool {
+	return slices.ContainsFunc(termsOfWords(strings.Fields(text), query.Parse(question)), func(w weighed) bool { return len(w.terms) > 0 })
 }
 
 // Matches finds the words of a text that hold a term of a question, without what encloses them: ranges of bytes, in order.
 func Matches(text, question string) (out [][2]int) {
 	words := strings.Fields(text)
 	at := 0
-	for i, w := range weigh(words, query.Parse(question)) {
+	for i, w := range termsOfWords(words, query.Parse(question)) {
 		from := at + strings.Index(text[at:], words[i])
 		at = from + len(words[i])
 		if len(w.terms) == 0 {

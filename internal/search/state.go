@@ -50,8 +50,8 @@ func readState(ctx context.Context, r db.Querier) (state, error) {
 	return st, nil
 }
 
-// damaged marks an error of malformed bytes as db.ErrCorrupt, which calls for a rebuild.
-func damaged(err error) error {
+// asCorrupt marks an error of malformed bytes as db.ErrCorrupt, which calls for a rebuild.
+func asCorrupt(err error) error {
 	if errors.Is(err, block.ErrFormat) {
 		return fmt.Errorf("%w: %w", db.ErrCorrupt, err)
 	}
@@ -85,7 +85,7 @@ func readHeaders(ctx context.Context, r db.Querier, st state) (*headers, error) 
 	}
 	h, err := decodeHeaders(st, data)
 	if err != nil {
-		return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+		return nil, fmt.Errorf("search: read headers: %w", asCorrupt(err))
 	}
 	return h, nil
 }

@@ -60,7 +60,7 @@ func checkText(key, value string, limit int) error {
 
 // checkPath takes a path from the repository's root.
 func checkPath(path string) error {
-	if !session.InTree(path) {
+	if !session.IsPathInTree(path) {
 		return fmt.Errorf("path %.100q", path)
 	}
 	return checkText("path", path, maxLine)

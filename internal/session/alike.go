@@ -14,7 +14,7 @@ func SameBeforeRedaction(a, b string) bool {
 	if a == b {
 		return true
 	}
-	a, b = Plain(a), Plain(b) // what was stored before there was a normal form
+	a, b = PlainText(a), PlainText(b) // what was stored before there was a normal form
 	if a == b {
 		return true
 	}
@@ -97,19 +97,19 @@ func (c ToolCall) identity() ToolCall {
 	return c
 }
 
-// sameCall reports whether two calls of one number are the same.
-func sameCall(a, b ToolCall) bool {
-	return a == b || a.Index == b.Index && callKeyOf(a) == callKeyOf(b) && (hasNoText(a) || hasNoText(b) || likeCall(a, b))
+// isSameCall reports whether two calls of one number are the same.
+func isSameCall(a, b ToolCall) bool {
+	return a == b || a.Index == b.Index && callKeyOf(a) == callKeyOf(b) && (hasNoText(a) || hasNoText(b) || isLikeCall(a, b))
 }
 
-// likeCall reports whether two calls behind the same turn can be one. A command is cut behind
+// isLikeCall reports whether two calls behind the same turn can be one. A command is cut behind
 // redaction, so its end says nothing.
-func likeCall(a, b ToolCall) bool {
+func isLikeCall(a, b ToolCall) bool {
 	return SameBeforeRedaction(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd)
 }
 
 // Like reports whether another call behind the same turn can be this one under other rules.
-func (c ToolCall) Like(d ToolCall) bool { return likeCall(c, d) }
+func (c ToolCall) Like(d ToolCall) bool { return isLikeCall(c, d) }
 
 // hasNoText reports whether a call was excluded, or failed and was stored when no path of such was kept.
 func hasNoText(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
@@ -127,7 +127,7 @@ func alikeCommands(a, b string) bool {
 // calls are those of a session that no call of a part equals, by what no redaction changes.
 type calls map[callKey][]ToolCall
 
-func leftCalls(known map[ToolCall]int) calls {
+func indexCalls(known map[ToolCall]int) calls {
 	out := calls{}
 	for c, n := range known {
 		for range n {
@@ -137,10 +137,10 @@ func leftCalls(known map[ToolCall]int) calls {
 	return out
 }
 
-// take removes a call that can be c, and reports whether there was one.
-func (l calls) take(c ToolCall) bool {
+// remove removes a call that can be c, and reports whether there was one.
+func (l calls) remove(c ToolCall) bool {
 	k := callKeyOf(c)
-	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || likeCall(held, c) })
+	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || isLikeCall(held, c) })
 	if i < 0 {
 		return false
 	}

@@ -30,13 +30,13 @@ func RowID(ts time.Time, owner, kind string, index int) string {
 	return derive(ts, owner, kind, fmt.Sprint(index))
 }
 
-// OthersID is the ID of what the ledger of another author, by the name of its branch, says of a
+// IDOfOthers is the ID of what the ledger of another author, by the name of its branch, says of a
 // session whose ID is that of somebody else's.
-func OthersID(id, author string) string { return derive(Began(id), id, author) }
+func IDOfOthers(id, author string) string { return derive(TimeOfID(id), id, author) }
 
-// Began is the time in an ID: when its session began or its memory was saved. The zero time for what
+// TimeOfID is the time in an ID: when its session began or its memory was saved. The zero time for what
 // is no ID.
-func Began(id string) time.Time {
+func TimeOfID(id string) time.Time {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
 		return time.Time{}

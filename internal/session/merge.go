@@ -37,13 +37,13 @@ const (
 // its numbers. Otherwise (two machines, a rewritten transcript) what is known is told by
 // identity.
 func (s *Session) Absorb(part Session, view View) Session {
-	s.Adopt(part)
+	s.TakeHead(part)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 {
 		s.FirstTurn, s.FirstTool = part.FirstTurn, part.FirstTool // a fork's numbers go on from its origin's
 	}
 	added := part
 	added.FirstTurn, added.FirstTool = s.endTurn(), s.endTool()
-	if turns, tools, ok := s.overlap(part, view); ok {
+	if turns, tools, ok := s.overlapWith(part, view); ok {
 		s.Turns = append(s.Turns, part.Turns[turns:]...)
 		s.ToolCalls = append(s.ToolCalls, part.ToolCalls[tools:]...)
 		added.Usage = s.absorbUsage(part, func(turn int) int { return turn })
@@ -51,7 +51,7 @@ func (s *Session) Absorb(part Session, view View) Session {
 		known := s.endTurn()
 		at := s.absorbTurns(part, view)
 		s.absorbTools(part, at, known)
-		added.Usage = s.absorbUsage(part, func(turn int) int { return s.standsAt(turn, part.FirstTurn, at) })
+		added.Usage = s.absorbUsage(part, func(turn int) int { return s.numberOfTurn(turn, part.FirstTurn, at) })
 	}
 	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
 	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
@@ -61,9 +61,9 @@ func (s *Session) Absorb(part Session, view View) Session {
 func (s *Session) endTurn() int { return s.FirstTurn + len(s.Turns) }
 func (s *Session) endTool() int { return s.FirstTool + len(s.ToolCalls) }
 
-// overlap is how many leading turns and calls of part s holds under their numbers. It
+// overlapWith is how many leading turns and calls of part s holds under their numbers. It
 // reports false when s ends before part begins, or holds something else there.
-func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
+func (s *Session) overlapWith(part Session, view View) (turns, tools int, ok bool) {
 	from, fromTool := part.FirstTurn-s.FirstTurn, part.FirstTool-s.FirstTool
 	if view == Continued || from < 0 || from > len(s.Turns) || fromTool < 0 || fromTool > len(s.ToolCalls) {
 		return 0, 0, false
@@ -77,16 +77,16 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
 	for i, c := range part.ToolCalls[:tools] {
 		held := s.ToolCalls[fromTool+i]
-		if !sameCall(held, c) && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
+		if !isSameCall(held, c) && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
 			return 0, 0, false
 		}
 	}
 	return turns, tools, true
 }
 
-// Adopt takes over what part says of the session as a whole: what it fills in replaces
+// TakeHead takes over what part says of the session as a whole: what it fills in replaces
 // what s says, but for the start.
-func (s *Session) Adopt(part Session) {
+func (s *Session) TakeHead(part Session) {
 	set := func(dst *string, v string) {
 		if v != "" {
 			*dst = v
@@ -140,9 +140,9 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 	return at
 }
 
-// standsAt is the number under which s holds a turn of a part, whose turns from first on stand at the given ones. A turn that came before the part
+// numberOfTurn is the number under which s holds a turn of a part, whose turns from first on stand at the given ones. A turn that came before the part
 // keeps its number.
-func (s *Session) standsAt(turn, first int, at []int) int {
+func (s *Session) numberOfTurn(turn, first int, at []int) int {
 	if i := turn - first; i >= 0 && i < len(at) {
 		return at[i]
 	}
@@ -171,14 +171,14 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	for n := range calls {
 		c := &calls[n]
 		scrubbed[n] = part.scrubbed(c.Turn)
-		c.Turn = s.standsAt(c.Turn, part.FirstTurn, at)
+		c.Turn = s.numberOfTurn(c.Turn, part.FirstTurn, at)
 		if fresh[n] = known[c.identity()] == 0; !fresh[n] {
 			known[c.identity()]--
 		}
 	}
-	left := leftCalls(known)
+	left := indexCalls(known)
 	for n, c := range calls {
-		if !fresh[n] || left.take(c) {
+		if !fresh[n] || left.remove(c) {
 			continue
 		}
 		if c.Turn < knownTurns && (scrubbed[n] || s.scrubbed(c.Turn)) {
@@ -215,9 +215,9 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	return n, holder
 }
 
-// Tail cuts the first n turns, and the tool calls and counts before and behind them, off a whole
+// WithoutFirstTurns cuts the first n turns, and the tool calls and counts before and behind them, off a whole
 // session.
-func (s Session) Tail(n int) Session {
+func (s Session) WithoutFirstTurns(n int) Session {
 	if n == 0 {
 		return s
 	}
@@ -297,7 +297,7 @@ func (s Session) LastTS() time.Time {
 // FirstTS is the time of the first turn that s holds, but for a part elsewhere; the start when it holds none.
 func (s Session) FirstTS() time.Time {
 	for _, t := range s.Turns {
-		if !IsElsewhere(t.Content) {
+		if !IsElsewhereMark(t.Content) {
 			return t.TS
 		}
 	}

@@ -207,11 +207,11 @@ func TestAdopt(t *testing.T) {
 		Branch: "b", Title: "t", StartedAt: first, Hash: "h", Bytes: 7,
 	}
 	var s session.Session
-	s.Adopt(full)
+	s.TakeHead(full)
 	harness.Equal(t, "into nothing", full, s)
-	s.Adopt(session.Session{})
+	s.TakeHead(session.Session{})
 	harness.Equal(t, "nothing replaces nothing", full, s)
-	s.Adopt(session.Session{Title: "new", Bytes: 9, Hash: "i", StartedAt: first.Add(time.Hour), FirstTurn: 3})
+	s.TakeHead(session.Session{Title: "new", Bytes: 9, Hash: "i", StartedAt: first.Add(time.Hour), FirstTurn: 3})
 	full.Title, full.Bytes, full.Hash = "new", 9, "i"
 	harness.Equal(t, "what is filled in replaces, but for the start", full, s)
 }
@@ -353,7 +353,7 @@ func TestTail(t *testing.T) {
 		script(3, 3),
 	} {
 		want.StartedAt = s.StartedAt
-		harness.Equal(t, fmt.Sprint("behind ", n), want, s.Tail(n))
+		harness.Equal(t, fmt.Sprint("behind ", n), want, s.WithoutFirstTurns(n))
 	}
 }
 

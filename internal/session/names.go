@@ -58,7 +58,7 @@ func NewNames(all map[string]string) Names {
 		most := minShown
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < len(ids) {
-				most = max(most, common(id, ids[j])+1)
+				most = max(most, commonPrefix(id, ids[j])+1)
 			}
 		}
 		n.ids[i] = named{id, id, id[:min(most, len(id))]}
@@ -70,7 +70,7 @@ func NewNames(all map[string]string) Names {
 	return n
 }
 
-func common(a, b string) int {
+func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -78,14 +78,14 @@ func common(a, b string) int {
 	return n
 }
 
-// search is where a name stands among others, or belongs.
-func search(all []named, name string) (int, bool) {
+// searchName is where a name stands among others, or belongs.
+func searchName(all []named, name string) (int, bool) {
 	return slices.BinarySearchFunc(all, name, func(n named, name string) int { return strings.Compare(n.name, name) })
 }
 
 // withPrefix are those whose names begin so.
 func withPrefix(all []named, prefix string) []named {
-	from, _ := search(all, prefix)
+	from, _ := searchName(all, prefix)
 	to := from
 	for to < len(all) && strings.HasPrefix(all[to].name, prefix) {
 		to++
@@ -93,10 +93,10 @@ func withPrefix(all []named, prefix string) []named {
 	return all[from:to]
 }
 
-// Find completes the beginning of an ID, in either case, or of one in a link; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
+// CompleteID completes the beginning of an ID, in either case, or of one in a link; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
 // an AmbiguousError where that does not mean exactly one; each names the beginning.
-func (n Names) Find(prefix string) (string, error) {
-	prefix = RefIn(prefix).ID
+func (n Names) CompleteID(prefix string) (string, error) {
+	prefix = OnlyRef(prefix).ID
 	if len(prefix) < MinPrefix {
 		return "", fmt.Errorf("%q: %w", prefix, ErrShortID)
 	}
@@ -122,7 +122,7 @@ func (n Names) Len() int { return len(n.ids) }
 
 // Short is the shortest beginning of an ID that means it alone.
 func (n Names) Short(id string) string {
-	if i, found := search(n.ids, id); found {
+	if i, found := searchName(n.ids, id); found {
 		return n.ids[i].short
 	}
 	return id

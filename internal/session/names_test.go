@@ -24,7 +24,7 @@ func TestFindAmongMany(t *testing.T) {
 	for i := range 12 {
 		ids = append(ids, fmt.Sprintf("01KAB3F9%018d", i))
 	}
-	_, err := session.NewNames(named(ids...)).Find("01KAB3F9")
+	_, err := session.NewNames(named(ids...)).CompleteID("01KAB3F9")
 	if err == nil || strings.Count(err.Error(), ", ") != 9 || !strings.HasSuffix(err.Error(), "9 and more") {
 		t.Errorf("error %v", err)
 	}
@@ -53,7 +53,7 @@ func TestFind(t *testing.T) {
 		{"two", "01KAB3F9", "", nil, []string{"01KAB3F9AAAAA", "01KAB3F9AAAAB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := n.Find(c.prefix)
+			got, err := n.CompleteID(c.prefix)
 			var ambiguous *session.AmbiguousError
 			switch {
 			case c.candidates != nil:

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Plain is the normal form of a text: what a person who reads it sees. Line ends are "\n"; terminal
+// PlainText is the normal form of a text: what a person who reads it sees. Line ends are "\n"; terminal
 // sequences, control characters but for tabs, and signs without width are gone. What may be stored is
 // in this form before it is shortened, compared or redacted, so that a text which stands in two
 // places is the same in both. The form of it is itself.
 //
 // Signs without width stay between letters outside ASCII: Persian spelling and emoji need them there.
-func Plain(s string) string {
+func PlainText(s string) string {
 	i := FirstHidden(s)
 	if i == len(s) {
 		return s
@@ -133,8 +133,8 @@ func parametersSize(s string, from, to byte) int {
 	return 0
 }
 
-// Count is a number of things: "1 turn", "2 turns".
-func Count(n int, noun string) string {
+// CountNoun is a number of things: "1 turn", "2 turns".
+func CountNoun(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
@@ -143,7 +143,7 @@ func Count(n int, noun string) string {
 
 // Counted is Count as a person reads large numbers: "1 line", "1,204 lines".
 func Counted(n int, noun string) string {
-	return Thousands(n) + strings.TrimPrefix(Count(n, noun), strconv.Itoa(n))
+	return Thousands(n) + strings.TrimPrefix(CountNoun(n, noun), strconv.Itoa(n))
 }
 
 // Thousands is a number as a person reads it: 18,204.

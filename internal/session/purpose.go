@@ -15,11 +15,11 @@ var reasons = []string{
 // announced is how many words a line before a plan has at most that only announces it: "Implement the following plan:".
 const announced = 6
 
-// Purpose is what a prompt is for, in its own words: of a plan what stands under "Context", "Why" or the like, before its steps, or else under the
+// PurposeOfPrompt is what a prompt is for, in its own words: of a plan what stands under "Context", "Why" or the like, before its steps, or else under the
 // first heading with a text. What is no plan, or more than one, is all of it.
-func Purpose(prompt string) string {
+func PurposeOfPrompt(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
-	parts := sections(prompt)
+	parts := splitAtHeadings(prompt)
 	above := parts[0].text
 	if above != "" && (!strings.HasSuffix(above, ":") || len(strings.Fields(above)) > announced) {
 		return prompt
@@ -34,16 +34,16 @@ func Purpose(prompt string) string {
 	return parts[at].text
 }
 
-// PurposeOf is what the first prompt of some turns is for that says something, and its index; -1 for none.
-func PurposeOf(turns []Turn) (string, int) {
+// FirstPurpose is what the first prompt of some turns is for that says something, and its index; -1 for none.
+func FirstPurpose(turns []Turn) (string, int) {
 	asked := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool {
-		return t.Role != RoleHuman || t.Content == Scrubbed || IsElsewhere(t.Content)
+		return t.Role != RoleHuman || t.Content == Scrubbed || IsElsewhereMark(t.Content)
 	})
 	i := TitleTurn(asked)
 	if i < 0 {
 		return "", -1
 	}
-	return Purpose(asked[i].Content), asked[i].Index
+	return PurposeOfPrompt(asked[i].Content), asked[i].Index
 }
 
 // section is what stands under a heading.
@@ -52,8 +52,8 @@ type section struct {
 	reason bool
 }
 
-// sections parts a text at its headings; the first part has none. What stands under a reason's lesser headings is the reason's.
-func sections(text string) []section {
+// splitAtHeadings parts a text at its headings; the first part has none. What stands under a reason's lesser headings is the reason's.
+func splitAtHeadings(text string) []section {
 	out, code, level := []section{{}}, false, 0
 	for line := range strings.Lines(text) {
 		trimmed := strings.TrimSpace(line)

@@ -19,7 +19,7 @@ func TestPurpose(t *testing.T) {
 		"an issue":        {"see #12\n#tag is no heading", "see #12\n#tag is no heading"},
 		"nothing":         {"", ""},
 	} {
-		if got := session.Purpose(tt.prompt); got != tt.want {
+		if got := session.PurposeOfPrompt(tt.prompt); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

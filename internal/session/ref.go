@@ -30,8 +30,8 @@ func (l Ref) String() string {
 	return fmt.Sprintf("%s%s#%d", linkScheme, l.ID, l.Turn)
 }
 
-// Refs are those that stand in a text, each once, in their order.
-func Refs(text string) (out []Ref) {
+// FindRefs are those that stand in a text, each once, in their order.
+func FindRefs(text string) (out []Ref) {
 	if !strings.Contains(strings.ToLower(text), linkScheme) {
 		return nil
 	}
@@ -48,9 +48,9 @@ func Refs(text string) (out []Ref) {
 	return out
 }
 
-// RefIn is the only link in a text; where there is none, or several, the text is a name itself.
-func RefIn(text string) Ref {
-	if all := Refs(text); len(all) == 1 {
+// OnlyRef is the only link in a text; where there is none, or several, the text is a name itself.
+func OnlyRef(text string) Ref {
+	if all := FindRefs(text); len(all) == 1 {
 		return all[0]
 	}
 	return Ref{text, -1}
@@ -69,7 +69,7 @@ func WithoutHandoff(prompt string) string {
 		return prompt
 	}
 	page, rest, ended := strings.Cut(prompt[from:], "\n"+HandoffEnd)
-	refs := Refs(page)
+	refs := FindRefs(page)
 	if !ended || len(refs) == 0 {
 		return prompt
 	}

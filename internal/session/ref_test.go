@@ -25,12 +25,12 @@ func TestRefs(t *testing.T) {
 		{"rekal/alice@example.com", nil},
 		{"", nil},
 	} {
-		if diff := cmp.Diff(tt.want, session.Refs(tt.text)); diff != "" {
+		if diff := cmp.Diff(tt.want, session.FindRefs(tt.text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
 		}
 	}
 	for _, text := range []string{id, "rekal:" + id, "rekal:" + id + "#8"} {
-		if got := session.RefIn(text); got.ID != id || text != id && got.String() != text {
+		if got := session.OnlyRef(text); got.ID != id || text != id && got.String() != text {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -48,7 +48,7 @@ func TestAbsorbScrubbed(t *testing.T) {
 // A scrubbed title stays, whatever a transcript says.
 func TestAdoptScrubbedTitle(t *testing.T) {
 	s := session.Session{Title: gone}
-	s.Adopt(session.Session{Title: "how to use it", Branch: "main"})
+	s.TakeHead(session.Session{Title: "how to use it", Branch: "main"})
 	harness.Equal(t, "session", session.Session{Title: gone, Branch: "main"}, s)
 }
 

@@ -88,20 +88,20 @@ const (
 	ActRun  = "run"  // runs a command
 )
 
-// Touched is the path of what a call read or changed; empty where it did neither.
-func (c ToolCall) Touched() string {
+// TouchedPath is the path of what a call read or changed; empty where it did neither.
+func (c ToolCall) TouchedPath() string {
 	if c.Failed {
 		return ""
 	}
 	return c.Path
 }
 
-// Edited is the path of what a call wrote to; empty where it did not.
-func (c ToolCall) Edited() string {
+// EditedPath is the path of what a call wrote to; empty where it did not.
+func (c ToolCall) EditedPath() string {
 	if c.Act != ActEdit {
 		return ""
 	}
-	return c.Touched()
+	return c.TouchedPath()
 }
 
 // CmdPrefix is how many characters (runes) of a command are kept: the schema page's
@@ -117,8 +117,8 @@ const Scrubbed = "[REDACTED:scrubbed]"
 // repository, whose ledger may hold it. The turn has the time and role of the part's first turn or call.
 const Elsewhere = "[REDACTED:elsewhere]"
 
-// IsElsewhere reports whether a turn's content is Elsewhere. The paths of repositories in the same group may stand behind it.
-func IsElsewhere(content string) bool {
+// IsElsewhereMark reports whether a turn's content is Elsewhere. The paths of repositories in the same group may stand behind it.
+func IsElsewhereMark(content string) bool {
 	rest, ok := strings.CutPrefix(content, Elsewhere)
 	return ok && (rest == "" || strings.HasPrefix(rest, " ") && !strings.Contains(rest, "\n"))
 }
@@ -292,8 +292,8 @@ func split[T any](list []T, apart func(T) bool) (rest, those []T) {
 	return rest, those
 }
 
-// Holds reports whether an entry says anything that a segment keeps.
-func (e Entry) Holds() bool {
+// SaysAnything reports whether an entry says anything that a segment keeps.
+func (e Entry) SaysAnything() bool {
 	return e.Checkpoint != nil ||
 		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+len(e.Scrubs)+len(e.Removals) > 0
 }
@@ -301,9 +301,9 @@ func (e Entry) Holds() bool {
 // MaxPath is the longest path that is kept, in bytes: Linux's PATH_MAX.
 const MaxPath = 4096
 
-// InTree reports whether a path can be one from a repository's root: relative and staying
+// IsPathInTree reports whether a path can be one from a repository's root: relative and staying
 // below it.
-func InTree(path string) bool {
+func IsPathInTree(path string) bool {
 	return path != "" && path[0] != '/' && !strings.Contains(path, "\x00") &&
 		!slices.Contains(strings.Split(path, "/"), "..")
 }

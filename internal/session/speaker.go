@@ -36,11 +36,11 @@ var slashCommands = []struct{ prompt, typed string }{
 	{"You are an AI agent that brings the power of Gemini directly into the terminal. Your task is to analyze the", "/init"}, // Gemini CLI
 }
 
-// Typed is what a person typed of a text that stands in a prompt's place; empty when that is nothing.
+// TypedByPerson is what a person typed of a text that stands in a prompt's place; empty when that is nothing.
 //
 // Of a slash command that is its arguments, or its name where only its prompt stands there. A shell command that the user ran from the prompt
 // ("!git status") and a line for the agent's memory ("#use tabs") are kept in the form in which they were typed; the output of the former is not.
-func Typed(s string) string {
+func TypedByPerson(s string) string {
 	for _, tag := range insertedElements {
 		s = WithoutElement(s, tag)
 	}
@@ -59,34 +59,34 @@ func Typed(s string) string {
 		}
 	}
 	switch {
-	case isTask(s):
+	case isTaskNotice(s):
 		return ""
 	case strings.HasPrefix(s, "<command-name>"), strings.HasPrefix(s, "<command-message>"):
-		return Element(s, "command-args")
+		return ElementText(s, "command-args")
 	case strings.HasPrefix(s, "<bash-input>"):
-		return Marked("!", Element(s, "bash-input"))
+		return WithTypedMark("!", ElementText(s, "bash-input"))
 	case strings.HasPrefix(s, "<user-memory-input>"):
-		return Marked("#", Element(s, "user-memory-input"))
+		return WithTypedMark("#", ElementText(s, "user-memory-input"))
 	}
 	return s
 }
 
-// isTask reports whether a text is the notice that Claude Code queues when a task begins in the background; a title holds its beginning.
-func isTask(s string) bool {
+// isTaskNotice reports whether a text is the notice that Claude Code queues when a task begins in the background; a title holds its beginning.
+func isTaskNotice(s string) bool {
 	return strings.HasPrefix(s, `{"task_id":"`) &&
 		(strings.Contains(s, `,"tool_use_id":"`) || strings.Contains(s, `,"description":"`) || strings.Contains(s, `,"task_type":"`))
 }
 
-// Marked is a text behind the mark with which it was typed.
-func Marked(mark, s string) string {
+// WithTypedMark is a text behind the mark with which it was typed.
+func WithTypedMark(mark, s string) string {
 	if s == "" || strings.HasPrefix(s, mark) {
 		return s
 	}
 	return mark + s
 }
 
-// Element is the text of the first element with a tag, trimmed.
-func Element(s, tag string) string {
+// ElementText is the text of the first element with a tag, trimmed.
+func ElementText(s, tag string) string {
 	_, s, ok := strings.Cut(s, "<"+tag+">")
 	if !ok {
 		return ""
@@ -111,19 +111,19 @@ func WithoutElement(s, tag string) string {
 	}
 }
 
-// Respeak gives turns that a person did not type to the agent, and takes away a title that was made of one: of what older versions stored.
-func (s *Session) Respeak() {
+// CorrectSpeakers gives turns that a person did not type to the agent, and takes away a title that was made of one: of what older versions stored.
+func (s *Session) CorrectSpeakers() {
 	for i, t := range s.Turns {
 		if t.Role != RoleHuman {
 			continue
 		}
-		if typed := Typed(t.Content); typed != "" {
+		if typed := TypedByPerson(t.Content); typed != "" {
 			s.Turns[i].Content = typed
 		} else if t.Content != "" {
 			s.Turns[i].Role = RoleAssistant
 		}
 	}
-	if s.Title == "" || Typed(s.Title) != "" {
+	if s.Title == "" || TypedByPerson(s.Title) != "" {
 		return
 	}
 	s.Title = ""

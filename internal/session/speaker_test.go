@@ -32,10 +32,10 @@ func TestTyped(t *testing.T) {
 		"Generate a file named AGENTS.md that serves as a contributor guide for this repository.\nYour":    "/init",
 		"use a <skill> tag in the page":                                                                    "use a <skill> tag in the page",
 	} {
-		if got := session.Typed(text); got != want {
+		if got := session.TypedByPerson(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-		if again := session.Typed(want); again != want {
+		if again := session.TypedByPerson(want); again != want {
 			t.Errorf("%q, read again: %q", want, again)
 		}
 	}
@@ -47,7 +47,7 @@ func TestRespeak(t *testing.T) {
 	s := session.Session{Title: `{"task_id":"b1f","tool_use_id":"too…`, Turns: []session.Turn{
 		{Index: 0, Role: session.RoleHuman, Content: notice}, {Index: 1, Role: session.RoleHuman, Content: "Fix the clock"}, {Index: 2, Role: session.RoleAssistant, Content: "Done."},
 	}}
-	s.Respeak()
+	s.CorrectSpeakers()
 	want := session.Session{Title: "Fix the clock", Turns: []session.Turn{
 		{Index: 0, Role: session.RoleAssistant, Content: notice}, {Index: 1, Role: session.RoleHuman, Content: "Fix the clock"}, {Index: 2, Role: session.RoleAssistant, Content: "Done."},
 	}}
@@ -56,7 +56,7 @@ func TestRespeak(t *testing.T) {
 	}
 	s.Turns = s.Turns[1:]
 	s.Title = ""
-	if s.Respeak(); s.Title != "" {
+	if s.CorrectSpeakers(); s.Title != "" {
 		t.Errorf("a part without a title got %q", s.Title)
 	}
 }

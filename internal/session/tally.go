@@ -24,10 +24,10 @@ func (t *Tally) Add(n int, purges bool) {
 	}
 }
 
-// Standing is what the marks come to: the one with the highest number decides, at a tie a purge. A number that the
+// Outcome is what the marks come to: the one with the highest number decides, at a tie a purge. A number that the
 // count of the marks does not explain counts as the highest that it does, and less than a mark that has that
 // number. So the next mark decides, whatever number stands there. n is the one that decided; 0 for no marks.
-func (t Tally) Standing() (purged bool, n int) {
+func (t Tally) Outcome() (purged bool, n int) {
 	limit := len(t.Purges) + len(t.Restores) + maxJump
 	weight := func(n int) int {
 		if n > limit {
@@ -52,8 +52,8 @@ type Marks struct {
 // Purged reports what the marks come to. One's own purge holds until one's own restore: whoever restores elsewhere need not have known
 // of it.
 func (m Marks) Purged() bool {
-	all, _ := m.All.Standing()
-	own, _ := m.Own.Standing()
+	all, _ := m.All.Outcome()
+	own, _ := m.Own.Outcome()
 	return all || own
 }
 
@@ -64,12 +64,12 @@ func (m *Marks) Add(n int, purges, own bool) {
 	}
 }
 
-// Next are the numbers of one's own marks that purge or restore: one, but where a number was chosen so that one mark more lets it count;
+// NextNumbers are the numbers of one's own marks that purge or restore: one, but where a number was chosen so that one mark more lets it count;
 // none, where it is so already.
-func (m Marks) Next(purge bool) []int {
+func (m Marks) NextNumbers(purge bool) []int {
 	m = Marks{m.All.clone(), m.Own.clone()}
 	var out []int
-	for _, n := m.All.Standing(); m.Purged() != purge; {
+	for _, n := m.All.Outcome(); m.Purged() != purge; {
 		n++
 		m.Add(n, purge, true)
 		out = append(out, n)

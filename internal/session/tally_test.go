@@ -36,7 +36,7 @@ func TestTally(t *testing.T) {
 		{"the nearer one", []int{most - 1}, []int{most}, false, 1002},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			purged, n := tally(c.purges, c.restores).Standing()
+			purged, n := tally(c.purges, c.restores).Outcome()
 			if purged != c.purged || n != c.n {
 				t.Errorf("purged %t by %d, want %t by %d", purged, n, c.purged, c.n)
 			}
@@ -55,7 +55,7 @@ func TestTallyIsAlwaysAnswered(t *testing.T) {
 			}
 			for i := range 6 {
 				purge := i%2 == 0
-				next := now.Next(purge)
+				next := now.NextNumbers(purge)
 				for _, n := range next {
 					now.Add(n, purge, true)
 				}

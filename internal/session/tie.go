@@ -35,8 +35,8 @@ func ParseTie(word string) (k TieKind, ok bool) {
 	return 0, false
 }
 
-// Weak reports whether nothing says that the session changed what the commit did.
-func (k TieKind) Weak() bool { return k >= TieTalked }
+// IsWeak reports whether nothing says that the session changed what the commit did.
+func (k TieKind) IsWeak() bool { return k >= TieTalked }
 
 // MarshalText is String.
 func (k TieKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

@@ -16,22 +16,22 @@ const (
 // PromptTitle is the first line of a prompt, shortened; a line that only announces another
 // ("Implement the following plan:") is taken with the next one. Where that is a heading, it is shortened by itself.
 func PromptTitle(prompt string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(Plain(prompt)), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(PlainText(prompt)), "\n")
 	line = OneLine(line)
 	next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
 	if !strings.HasSuffix(line, ":") || next == "" {
 		return Shorten(line, maxPromptTitle)
 	}
 	title, most := line+" "+OneLine(next), maxPromptTitle
-	if told := Informative(title); told != title {
+	if told := InformativePart(title); told != title {
 		most = min(utf8.RuneCountInString(title)-utf8.RuneCountInString(told)+maxPromptTitle, MaxTitle)
 	}
 	return Shorten(title, most)
 }
 
-// Informative is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
+// InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
 // A ledger keeps the whole, which is how the prompt begins.
-func Informative(title string) string {
+func InformativePart(title string) string {
 	announced, line, ok := strings.Cut(title, "#")
 	line = strings.TrimLeft(line, "#")
 	announced = strings.TrimSpace(announced)
@@ -41,8 +41,8 @@ func Informative(title string) string {
 	return strings.TrimSpace(line)
 }
 
-// Beyond is what a text says beyond its title: what follows that where it begins so, also behind a line that announces it.
-func Beyond(title, text string) string {
+// TextBeyondTitle is what a text says beyond its title: what follows that where it begins so, also behind a line that announces it.
+func TextBeyondTitle(title, text string) string {
 	words := strings.Fields(title)
 	if n := len(words); n > 0 && strings.HasSuffix(title, "…") {
 		words = words[:n-1] // which may be half of one
@@ -75,8 +75,8 @@ const titleTurns = 8
 // TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt, or, where that is a number or a
 // command and says nothing, what follows it. It is -1 where there is no prompt.
 func TitleTurn(turns []Turn) int {
-	said := func(t Turn) bool { return !IsElsewhere(t.Content) && t.Content != Scrubbed }
-	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsElsewhere(t.Content) })
+	said := func(t Turn) bool { return !IsElsewhereMark(t.Content) && t.Content != Scrubbed }
+	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsElsewhereMark(t.Content) })
 	if first < 0 {
 		return -1
 	}

@@ -46,7 +46,7 @@ func TestTelling(t *testing.T) {
 		"do: # 12":      "do: # 12",
 		"":              "",
 	} {
-		if got := session.Informative(title); got != want {
+		if got := session.InformativePart(title); got != want {
 			t.Errorf("%q of %q, want %q", got, title, want)
 		}
 	}
@@ -61,13 +61,13 @@ func TestBeyond(t *testing.T) {
 		{"its beginning", "fix the cart", "fix the cart\n\nIt counts twice.", "It counts twice."},
 		{"cut within a word", session.PromptTitle(long), long, "the many teams that use it"},
 		{"a long line that announces", session.PromptTitle(long + ":\n1, 2"), long + ":\n1, 2", "the many teams that use it:\n1, 2"},
-		{"a plan", session.Informative(session.PromptTitle(plan)), plan, "- colours\n- contrast"},
+		{"a plan", session.InformativePart(session.PromptTitle(plan)), plan, "- colours\n- contrast"},
 		{"what is announced, and no heading", session.PromptTitle("Do this:\nfirst a\nthen b"), "Do this:\nfirst a\nthen b", "then b"},
 		{"another text", "fix the cart", "I fix the cart.", "I fix the cart."},
 		{"no title", "", "fix the cart", "fix the cart"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := session.Beyond(c.title, c.text); got != c.want {
+			if got := session.TextBeyondTitle(c.title, c.text); got != c.want {
 				t.Errorf("%q, want %q (title %q)", got, c.want, c.title)
 			}
 		})

@@ -31,13 +31,13 @@ func RequestID(agents string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Taken reports whether anything was counted.
-func (u Usage) Taken() bool {
+// IsCounted reports whether anything was counted.
+func (u Usage) IsCounted() bool {
 	return u.Input > 0 || u.Output > 0 || u.CacheRead > 0 || u.CacheWrite > 0
 }
 
-// Larger is the count of a request that two records speak of: an answer's count grows while it is written.
-func (u Usage) Larger(other Usage) Usage {
+// Max is the count of a request that two records speak of: an answer's count grows while it is written.
+func (u Usage) Max(other Usage) Usage {
 	u.Input, u.Output = max(u.Input, other.Input), max(u.Output, other.Output)
 	u.CacheRead, u.CacheWrite = max(u.CacheRead, other.CacheRead), max(u.CacheWrite, other.CacheWrite)
 	u.Cost = max(u.Cost, other.Cost)
@@ -48,12 +48,12 @@ func (u Usage) Larger(other Usage) Usage {
 func (s *Session) absorbUsage(part Session, at func(turn int) int) []Usage {
 	held := make(map[string]Usage, len(s.Usage))
 	for _, u := range s.Usage {
-		held[u.Request] = u.Larger(held[u.Request])
+		held[u.Request] = u.Max(held[u.Request])
 	}
 	known := len(s.Usage)
 	for _, u := range part.Usage {
 		had, again := held[u.Request]
-		more := u.Larger(had)
+		more := u.Max(had)
 		if again {
 			more.Turn, more.Model = had.Turn, had.Model
 		}

@@ -54,7 +54,7 @@ func TestSplitUsage(t *testing.T) {
 	if all, none := s.Split(time.Unix(9, 0)); len(all.Usage) != 4 || len(none.Usage) != 0 {
 		t.Error(all.Usage, none.Usage)
 	}
-	if tail := s.Tail(2).Usage; len(tail) != 2 || tail[0].Turn != 2 {
+	if tail := s.WithoutFirstTurns(2).Usage; len(tail) != 2 || tail[0].Turn != 2 {
 		t.Error(tail)
 	}
 }

@@ -45,9 +45,9 @@ type piece struct {
 
 // installAdditions adds what was asked for, and leaves every other byte of the files.
 func installAdditions(l Layout, made *record, r *Report) error {
-	all := l.asked()
+	all := l.requestedAdditions()
 	if len(all) > 0 && l.WorkTree == "" {
-		r.hint("a bare repository has no files of agents: run `git rekal init` with --mcp, --brief or --pointer in a worktree")
+		r.addHint("a bare repository has no files of agents: run `git rekal init` with --mcp, --brief or --pointer in a worktree")
 		return nil
 	}
 	var errs []error
@@ -60,7 +60,7 @@ func installAdditions(l Layout, made *record, r *Report) error {
 		}
 	}
 	if servers != nil {
-		r.hint("agents that read %s now start git-rekal, some after they asked you or if you trust the folder; commit a file to share it with the team",
+		r.addHint("agents that read %s now start git-rekal, some after they asked you or if you trust the folder; commit a file to share it with the team",
 			strings.Join(servers, ", "))
 	}
 	return errors.Join(errs...)
@@ -68,12 +68,12 @@ func installAdditions(l Layout, made *record, r *Report) error {
 
 func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err error) {
 	path := filepath.Join(l.WorkTree, filepath.FromSlash(a.path))
-	if link := l.linkOn(a.path); link != "" {
-		r.hint("%s is a link, and its target may serve other repositories: %s there", l.show(link), a.byHand)
+	if link := l.firstLinkTo(a.path); link != "" {
+		r.addHint("%s is a link, and its target may serve other repositories: %s there", l.pathForUser(link), a.byHand)
 		return false, nil
 	}
-	if isSpecial(path) { // to read a pipe is to wait
-		r.hint("%s is no file and was left alone", a.path)
+	if isSpecialFile(path) { // to read a pipe is to wait
+		r.addHint("%s is no file and was left alone", a.path)
 		return false, nil
 	}
 	text, err := readIfThere(path)
@@ -86,7 +86,7 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	}
 	if len(pieces) == 0 {
 		if _, wrong := a.has(text); wrong != "" {
-			r.hint("the %s in %s %s", a.what, a.path, wrong)
+			r.addHint("the %s in %s %s", a.what, a.path, wrong)
 		}
 		return false, nil
 	}
@@ -100,12 +100,12 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	if err != nil {
 		return false, fmt.Errorf("setup: write %s: %w", a.path, err)
 	}
-	r.done("%s in %s", a.what, a.path)
+	r.addDone("%s in %s", a.what, a.path)
 	if a.hint != "" {
-		r.hint("%s", a.hint)
+		r.addHint("%s", a.hint)
 	}
 	if a.hintIfNew != "" && text == nil {
-		r.hint("%s", a.hintIfNew)
+		r.addHint("%s", a.hintIfNew)
 	}
 	return true, nil
 }
@@ -138,20 +138,20 @@ func (a addition) has(text []byte) (is bool, wrong string) {
 // removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it and nothing else
 // is in it.
 func removeAdditions(l Layout, path string, made *record, r *Report) error {
-	if isLink(path) || isSpecial(path) {
+	if isLink(path) || isSpecialFile(path) {
 		return nil
 	}
-	if err := sweep(path); err != nil {
+	if err := removeHalfWritten(path); err != nil {
 		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
 	text, err := readIfThere(path)
 	if err != nil {
-		return fmt.Errorf("setup: read %s: %w", l.show(path), err)
+		return fmt.Errorf("setup: read %s: %w", l.pathForUser(path), err)
 	}
 	all := additionsTo(path)
 	rest := text
 	for _, p := range slices.Backward(made.pieces[path]) {
-		rest = p.cutFrom(rest, all)
+		rest = p.removePiece(rest, all)
 	}
 	for _, a := range all {
 		for _, s := range a.sections {
@@ -160,42 +160,42 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	}
 	switch {
 	case bytes.Equal(rest, text):
-	case made.has(path) && saysNothing(rest):
+	case made.has(path) && isEmptyConfig(rest):
 		err = os.Remove(path)
 	default:
 		err = writeFile(path, rest, 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("setup: take git-rekal out of %s: %w", l.show(path), err)
+		return fmt.Errorf("setup: take git-rekal out of %s: %w", l.pathForUser(path), err)
 	}
 	for _, a := range all {
 		was, _ := a.has(text)
 		still, _ := a.has(rest)
 		switch {
 		case still:
-			r.hint("the %s in %s was edited and stays", a.what, l.show(path))
+			r.addHint("the %s in %s was edited and stays", a.what, l.pathForUser(path))
 		case was:
-			r.done("%s in %s", a.what, l.show(path))
+			r.addDone("%s in %s", a.what, l.pathForUser(path))
 		}
 	}
 	return nil
 }
 
-// cutFrom takes the bytes that Install once put into a text out again: from where they were put, else, as somebody edited the text since,
+// removePiece takes the bytes that Install once put into a text out again: from where they were put, else, as somebody edited the text since,
 // from where adding them would put them now.
-func (p piece) cutFrom(text []byte, all []addition) []byte {
-	if rest, ok := p.cutAt(p.At, text, all); ok {
+func (p piece) removePiece(text []byte, all []addition) []byte {
+	if rest, ok := p.removePieceAt(p.At, text, all); ok {
 		return rest
 	}
 	for at := range text {
-		if rest, ok := p.cutAt(at, text, all); ok {
+		if rest, ok := p.removePieceAt(at, text, all); ok {
 			return rest
 		}
 	}
 	return text
 }
 
-func (p piece) cutAt(at int, text []byte, all []addition) (rest []byte, ok bool) {
+func (p piece) removePieceAt(at int, text []byte, all []addition) (rest []byte, ok bool) {
 	if at < 0 || at > len(text) || !bytes.HasPrefix(text[at:], []byte(p.Text)) {
 		return nil, false
 	}
@@ -210,8 +210,8 @@ func (p piece) cutAt(at int, text []byte, all []addition) (rest []byte, ok bool)
 	return nil, false
 }
 
-// saysNothing reports whether a file holds nothing, or an empty object.
-func saysNothing(text []byte) bool {
+// isEmptyConfig reports whether a file holds nothing, or an empty object.
+func isEmptyConfig(text []byte) bool {
 	return isBlank(text) || string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))) == "{}"
 }
 
@@ -227,8 +227,8 @@ func withLineEndsOf(other []byte, text string) string {
 	return text
 }
 
-// linkOn is the first link on the way to a path below the worktree; "" where there is none.
-func (l Layout) linkOn(path string) string {
+// firstLinkTo is the first link on the way to a path below the worktree; "" where there is none.
+func (l Layout) firstLinkTo(path string) string {
 	at := l.WorkTree
 	for name := range strings.SplitSeq(path, "/") {
 		if at = filepath.Join(at, name); isLink(at) {
@@ -238,8 +238,8 @@ func (l Layout) linkOn(path string) string {
 	return ""
 }
 
-// isSpecial reports whether something is there that is neither a file nor a folder nor a link.
-func isSpecial(path string) bool {
+// isSpecialFile reports whether something is there that is neither a file nor a folder nor a link.
+func isSpecialFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeDevice) != 0
 }

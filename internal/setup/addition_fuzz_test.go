@@ -39,7 +39,7 @@ func FuzzAddition(f *testing.F) {
 			}
 			rest := more
 			for i := range pieces {
-				rest = pieces[len(pieces)-1-i].cutFrom(rest, []addition{a})
+				rest = pieces[len(pieces)-1-i].removePiece(rest, []addition{a})
 			}
 			if string(rest) != text {
 				t.Fatalf("%s: %q came back as %q from %q", a.path, text, rest, more)

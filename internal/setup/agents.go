@@ -79,8 +79,8 @@ type Brief struct {
 	Edits   bool // before an edit, too
 }
 
-// Briefed are the agents with a brief in their files of a worktree, by their names as sources.
-func Briefed(worktree string) (agents []string) {
+// BriefedAgents are the agents with a brief in their files of a worktree, by their names as sources.
+func BriefedAgents(worktree string) (agents []string) {
 	for _, f := range agentFiles() {
 		if text := readText(filepath.Join(worktree, filepath.FromSlash(f.path))); f.hooks != nil && hasHooks([]byte(text)) {
 			agents = append(agents, f.agent)
@@ -140,8 +140,8 @@ func (f agentFile) hookAddition(b Brief) addition {
 	return a
 }
 
-// asked are the additions that the user asks for, in the files of the agents that are used here.
-func (l Layout) asked() (all []addition) {
+// requestedAdditions are the additions that the user asks for, in the files of the agents that are used here.
+func (l Layout) requestedAdditions() (all []addition) {
 	for _, f := range agentFiles() {
 		if l.MCP && l.wantsServer(f) {
 			all = append(all, f.serverAddition())

@@ -46,15 +46,15 @@ func TestBriefAndPointer(t *testing.T) {
 				}
 				l := r.layout()
 				l.Brief, l.Pointer = setup.Brief{Start: true, Prompts: true, Edits: true}, true
-				first := installed(t, l, r.at(tt.path))
+				first := isInstalled(t, l, r.at(tt.path))
 				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)
 				}
-				if again := installed(t, l, r.at(tt.path)); again != first {
+				if again := isInstalled(t, l, r.at(tt.path)); again != first {
 					t.Errorf("init again made\n%s\nof\n%s", again, first)
 				}
 				if l.MCP = mcp; mcp {
-					installed(t, l, r.at(tt.path))
+					isInstalled(t, l, r.at(tt.path))
 				}
 				if _, err := setup.Remove(l); err != nil {
 					t.Fatal(err)
@@ -67,7 +67,7 @@ func TestBriefAndPointer(t *testing.T) {
 	}
 }
 
-func installed(t *testing.T, l setup.Layout, path string) string {
+func isInstalled(t *testing.T, l setup.Layout, path string) string {
 	t.Helper()
 	install(t, l)
 	return textOf(path)
@@ -132,12 +132,12 @@ func TestBriefForEach(t *testing.T) {
 	r := newRepo(t, "work")
 	before := r.snapshot()
 	l := r.layout()
-	if got := setup.Briefed(l.WorkTree); got != nil {
+	if got := setup.BriefedAgents(l.WorkTree); got != nil {
 		t.Errorf("before init: %q", got)
 	}
 	l.Brief = setup.Brief{Start: true}
 	install(t, l)
-	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}, setup.Briefed(l.WorkTree))
+	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}, setup.BriefedAgents(l.WorkTree))
 	remove(t, l)
 	harness.Equal(t, "tree after clean", before, r.snapshot())
 }

@@ -69,7 +69,7 @@ func (codexServer) isOurs(servers map[string]any) bool {
 func (s codexServer) find(text []byte) (is bool, wrong string) {
 	servers, _ := s.parseServers(text)
 	server, _ := servers[serverName].(map[string]any)
-	if !startsServer(append(words(server["command"]), words(server["args"])...)) {
+	if !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
 		wrong = serverWrong
 	}
 	return servers[serverName] != nil, wrong

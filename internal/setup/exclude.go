@@ -15,13 +15,13 @@ const (
 	bom = "\ufeff"
 )
 
-// patterns are what stands between blockBegin and blockEnd.
-func patterns() []string {
+// excludePatterns are what stands between blockBegin and blockEnd.
+func excludePatterns() []string {
 	return []string{".rekal/", ".claude/skills/rekal/", ".agents/skills/rekal/"}
 }
 
-func block() string {
-	return blockBegin + "\n" + strings.Join(patterns(), "\n") + "\n" + blockEnd + "\n"
+func excludeBlock() string {
+	return blockBegin + "\n" + strings.Join(excludePatterns(), "\n") + "\n" + blockEnd + "\n"
 }
 
 // Excluded reports whether Install has been here: its lines stand in the exclude file.
@@ -35,15 +35,15 @@ func Excluded(exclude string) bool {
 // the user adds later, comes back byte for byte.
 func installExclude(l Layout, r *Report) error {
 	if isLink(l.Exclude) {
-		r.hint("%s is a link to a file that may serve other repositories; add these lines there: %s",
-			l.show(l.Exclude), strings.Join(patterns(), " and "))
+		r.addHint("%s is a link to a file that may serve other repositories; add these lines there: %s",
+			l.pathForUser(l.Exclude), strings.Join(excludePatterns(), " and "))
 		return nil
 	}
 	text, err := readIfThere(l.Exclude)
 	if err != nil {
 		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}
-	if strings.Contains(string(text), block()) {
+	if strings.Contains(string(text), excludeBlock()) {
 		return nil
 	}
 	rest, _ := cutBlock(string(text)) // a damaged block is made anew
@@ -54,7 +54,7 @@ func installExclude(l Layout, r *Report) error {
 	if err := writeFile(l.Exclude, []byte(rest), 0o666); err != nil {
 		return fmt.Errorf("setup: write the exclude file: %w", err)
 	}
-	r.done("exclude lines in %s", l.show(l.Exclude))
+	r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
 	return nil
 }
 
@@ -62,7 +62,7 @@ func removeExclude(l Layout, r *Report) error {
 	if isLink(l.Exclude) {
 		return nil
 	}
-	if err := sweep(l.Exclude); err != nil {
+	if err := removeHalfWritten(l.Exclude); err != nil {
 		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
 	text, err := readIfThere(l.Exclude)
@@ -76,38 +76,38 @@ func removeExclude(l Layout, r *Report) error {
 	if err := writeFile(l.Exclude, []byte(rest), 0o666); err != nil {
 		return fmt.Errorf("setup: write the exclude file: %w", err)
 	}
-	r.done("exclude lines in %s", l.show(l.Exclude))
+	r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
 	return nil
 }
 
 // addBlock puts the block at the head of the text, behind a byte order mark.
 func addBlock(text string) string {
 	if rest, marked := strings.CutPrefix(text, bom); marked {
-		return bom + block() + rest
+		return bom + excludeBlock() + rest
 	}
-	return block() + text
+	return excludeBlock() + text
 }
 
 // cutBlock takes our block out of the text and reports whether there was one. Lines of
 // the user's inside it stay. Without its end the block is the run of our own patterns.
 func cutBlock(text string) (string, bool) {
 	lines := slices.Collect(strings.Lines(text))
-	begin := slices.IndexFunc(lines, is(blockBegin))
+	begin := slices.IndexFunc(lines, lineEquals(blockBegin))
 	if begin < 0 {
 		return text, false
 	}
 	end := begin + 1
-	if n := slices.IndexFunc(lines[begin:], is(blockEnd)); n >= 0 {
+	if n := slices.IndexFunc(lines[begin:], lineEquals(blockEnd)); n >= 0 {
 		end = begin + n + 1
 	} else {
-		for end < len(lines) && ours(lines[end]) {
+		for end < len(lines) && isOurLine(lines[end]) {
 			end++
 		}
 	}
 	var kept strings.Builder
 	for i, line := range lines {
 		switch {
-		case i < begin || i >= end || !ours(line):
+		case i < begin || i >= end || !isOurLine(line):
 			kept.WriteString(line)
 		case strings.HasPrefix(line, bom):
 			kept.WriteString(bom)
@@ -116,17 +116,17 @@ func cutBlock(text string) (string, bool) {
 	return kept.String(), true
 }
 
-// is compares lines without a byte order mark and without the line's end, which an editor
+// lineEquals compares lines without a byte order mark and without the line's end, which an editor
 // may have changed to CRLF.
-func is(want string) func(string) bool {
+func lineEquals(want string) func(string) bool {
 	return func(line string) bool {
 		return strings.TrimRight(strings.TrimPrefix(line, bom), "\r\n") == want
 	}
 }
 
-// ours reports whether a line of the block is one that we wrote, in this version or another: versions differ in
+// isOurLine reports whether a line of the block is one that we wrote, in this version or another: versions differ in
 // the folders that they put a skill in.
-func ours(line string) bool {
+func isOurLine(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") ||
-		slices.ContainsFunc(append(patterns(), blockBegin, blockEnd), func(p string) bool { return is(p)(line) })
+		slices.ContainsFunc(append(excludePatterns(), blockBegin, blockEnd), func(p string) bool { return lineEquals(p)(line) })
 }

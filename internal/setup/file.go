@@ -34,13 +34,13 @@ func writeFile(path string, data []byte, mode fs.FileMode) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := keepMode(path, temp); err != nil {
+	if err := copyMode(path, temp); err != nil {
 		return err
 	}
 	return os.Rename(temp, path)
 }
 
-func keepMode(old, temp string) error {
+func copyMode(old, temp string) error {
 	was, err := os.Lstat(old)
 	if err != nil || !was.Mode().IsRegular() {
 		return nil // nothing to keep
@@ -52,8 +52,8 @@ func keepMode(old, temp string) error {
 	return os.Chmod(temp, was.Mode().Perm()|now.Mode().Perm()&0o111)
 }
 
-// sweep removes what a killed process left half-written beside the path.
-func sweep(path string) error {
+// removeHalfWritten removes what a killed process left half-written beside the path.
+func removeHalfWritten(path string) error {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -88,8 +88,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// resolve follows links in the part of a path that exists.
-func resolve(path string) string {
+// followLinks follows links in the part of a path that exists.
+func followLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
@@ -97,7 +97,7 @@ func resolve(path string) string {
 	if dir == path {
 		return path
 	}
-	return filepath.Join(resolve(dir), filepath.Base(path))
+	return filepath.Join(followLinks(dir), filepath.Base(path))
 }
 
 // absentIsFine turns "there is no such file" into success.

@@ -15,17 +15,17 @@ import (
 func FuzzOurScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, binary string) {
 		for _, name := range hooks.Names() {
-			ours := hooks.Script(name, quote(binary))
+			ours := hooks.Script(name, quoteForShell(binary))
 			if !templates.Unedited(ours) {
 				t.Fatalf("our own %s with %q is not ours", name, binary)
 			}
-			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quote("/x")), "\n") {
+			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quoteForShell("/x")), "\n") {
 				t.Fatalf("%q takes more than its line", binary)
 			}
 			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, hooks.BinaryLine) {
 				t.Fatalf("%q counts as our %s", text, name)
 			}
-			_, _, _ = calls(text, name), namesItself(text), isLefthook(text)
+			_, _, _ = callsRekal(text, name), dependsOnName(text), isLefthook(text)
 		}
 	})
 }

@@ -18,10 +18,10 @@ import (
 // that is a link to one of these.
 func installHooks(l Layout, r *Report) error {
 	if l.HooksOff {
-		r.hint("%s", l.hooksOff())
+		r.addHint("%s", l.hooksOffNote())
 	}
 	if !l.inGit(l.HooksDir) {
-		hintHooks(l, r)
+		hintMissingCalls(l, r)
 		return nil
 	}
 	if err := os.MkdirAll(l.HooksDir, 0o777); err != nil {
@@ -35,58 +35,58 @@ func installHooks(l Layout, r *Report) error {
 		names[did] = append(names[did], name)
 	}
 	if n := names[made]; n != nil {
-		r.done("hooks %s in %s", strings.Join(n, ", "), l.show(l.HooksDir))
+		r.addDone("hooks %s in %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir))
 	}
 	if n := names[chained]; n != nil {
-		r.done("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "), l.show(l.HooksDir), chainMark)
+		r.addDone("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir), chainMark)
 	}
 	hintLefthook(l, r)
 	return errors.Join(errs...)
 }
 
-// hintHooks says which line to add to which hook, for those that lack it.
-func hintHooks(l Layout, r *Report) {
-	if l.noHooks() { // usually /dev/null
-		r.hint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
+// hintMissingCalls says which line to add to which hook, for those that lack it.
+func hintMissingCalls(l Layout, r *Report) {
+	if l.hasNoHooksFolder() { // usually /dev/null
+		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
 		return
 	}
-	dir := l.callDir()
+	dir := l.callingHooksDir()
 	var lines []string
 	for _, name := range hooks.Names() {
-		if path := filepath.Join(dir, name); !calls(readText(path), name) {
-			lines = append(lines, fmt.Sprintf("    %s:  %s", l.show(path), callLine(name)))
+		if path := filepath.Join(dir, name); !callsRekal(readText(path), name) {
+			lines = append(lines, fmt.Sprintf("    %s:  %s", l.pathForUser(path), callLine(name)))
 		}
 	}
 	if lines != nil {
-		r.hint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
-			l.whyNot(), strings.Join(lines, "\n"))
+		r.addHint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
+			l.whyNoHooks(), strings.Join(lines, "\n"))
 	}
 }
 
-// hooksOff says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.
-func (l Layout) hooksOff() string {
+// hooksOffNote says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.
+func (l Layout) hooksOffNote() string {
 	return fmt.Sprintf("this environment empties core.hooksPath, so git runs no hooks here; those in %s run elsewhere; "+
-		"the next one, or `git rekal checkpoint`, captures what is committed here", l.show(l.HooksDir))
+		"the next one, or `git rekal checkpoint`, captures what is committed here", l.pathForUser(l.HooksDir))
 }
 
-// callDir is where the hooks are that call git-rekal: ours, or a person's own. husky's are one level above the folder that
+// callingHooksDir is where the hooks are that call git-rekal: ours, or a person's own. husky's are one level above the folder that
 // git calls, which husky generates.
-func (l Layout) callDir() string {
+func (l Layout) callingHooksDir() string {
 	if filepath.Base(l.HooksDir) == "_" && !l.inGit(l.HooksDir) {
 		return filepath.Dir(l.HooksDir)
 	}
 	return l.HooksDir
 }
 
-func (l Layout) whyNot() string {
-	real := resolve(l.HooksDir)
+func (l Layout) whyNoHooks() string {
+	real := followLinks(l.HooksDir)
 	switch {
 	case l.HooksPathScope == "":
-		return fmt.Sprintf("the hooks folder is a link to %s", l.show(real))
+		return fmt.Sprintf("the hooks folder is a link to %s", l.pathForUser(real))
 	case filepath.Base(l.HooksDir) == "_":
-		return fmt.Sprintf("core.hooksPath is %s, which a hook manager overwrites", l.show(l.HooksDir))
-	case l.WorkTree != "" && within(real, resolve(l.WorkTree)):
-		return fmt.Sprintf("core.hooksPath is %s, which belongs to the project's files", l.show(l.HooksDir))
+		return fmt.Sprintf("core.hooksPath is %s, which a hook manager overwrites", l.pathForUser(l.HooksDir))
+	case l.WorkTree != "" && isWithin(real, followLinks(l.WorkTree)):
+		return fmt.Sprintf("core.hooksPath is %s, which belongs to the project's files", l.pathForUser(l.HooksDir))
 	case l.HooksPathScope == "global" || l.HooksPathScope == "system":
 		return fmt.Sprintf("core.hooksPath is %s in the %s configuration, which serves every repository", l.HooksDir, l.HooksPathScope)
 	}
@@ -100,9 +100,9 @@ func hookDirs(l Layout) []string {
 	return slices.DeleteFunc(slices.Compact(dirs), func(d string) bool { return !l.inGit(d) })
 }
 
-// hasOurs reports whether one of our scripts is in a folder.
-func hasOurs(dir string) bool {
-	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return len(hook{dir, name}.copies()) > 0 })
+// holdsOurScript reports whether one of our scripts is in a folder.
+func holdsOurScript(dir string) bool {
+	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 })
 }
 
 func removeHooks(l Layout, r *Report) error {
@@ -117,20 +117,20 @@ func removeHooks(l Layout, r *Report) error {
 			}
 		}
 		if gone != nil {
-			r.done("hooks %s in %s", strings.Join(gone, ", "), l.show(dir))
+			r.addDone("hooks %s in %s", strings.Join(gone, ", "), l.pathForUser(dir))
 		}
 	}
 	if !l.inGit(l.HooksDir) {
-		hintCalls(l, r)
+		hintLinesThatStay(l, r)
 	}
 	return errors.Join(errs...)
 }
 
-// hintCalls names the lines that a person added and that stay.
-func hintCalls(l Layout, r *Report) {
+// hintLinesThatStay names the lines that a person added and that stay.
+func hintLinesThatStay(l Layout, r *Report) {
 	for _, name := range hooks.Names() {
-		if path := filepath.Join(l.callDir(), name); calls(readText(path), name) {
-			r.hint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.show(path))
+		if path := filepath.Join(l.callingHooksDir(), name); callsRekal(readText(path), name) {
+			r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(path))
 		}
 	}
 }

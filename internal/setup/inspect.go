@@ -25,25 +25,25 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	var out []Problem
 	wrong := func(format string, a ...any) { out = append(out, Problem{What: fmt.Sprintf(format, a...)}) }
 	if info, err := os.Stat(l.RekalDir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		wrong("%s may be read by others than its owner: it holds conversations", l.show(l.RekalDir))
+		wrong("%s may be read by others than its owner: it holds conversations", l.pathForUser(l.RekalDir))
 	}
 	if !isLink(l.Exclude) {
 		text, err := readIfThere(l.Exclude)
 		if err != nil {
 			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
 		}
-		if !strings.Contains(string(text), block()) {
-			wrong("%s lacks the lines that keep .rekal and the skills out of git", l.show(l.Exclude))
+		if !strings.Contains(string(text), excludeBlock()) {
+			wrong("%s lacks the lines that keep .rekal and the skills out of git", l.pathForUser(l.Exclude))
 		}
 	}
 	if l.HooksOff {
-		out = append(out, Problem{What: l.hooksOff(), Fix: "git rekal checkpoint", Hint: true})
+		out = append(out, Problem{What: l.hooksOffNote(), Fix: "git rekal checkpoint", Hint: true})
 	}
 	for _, name := range hooks.Names() {
-		if what := (hook{l.callDir(), name}).inspect(l, onPath); what != "" {
-			out = append(out, Problem{What: what, Fix: l.byHand(name)})
+		if what := (hook{l.callingHooksDir(), name}).inspect(l, onPath); what != "" {
+			out = append(out, Problem{What: what, Fix: l.manualStep(name)})
 		}
-		if l.noHooks() {
+		if l.hasNoHooksFolder() {
 			break // one says it
 		}
 	}
@@ -62,50 +62,50 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	return out, nil
 }
 
-// byHand says what the user is to do about a hook that Install does not write; as hintHooks does.
-func (l Layout) byHand(name string) string {
-	switch path := filepath.Join(l.callDir(), name); {
+// manualStep says what the user is to do about a hook that Install does not write; as hintMissingCalls does.
+func (l Layout) manualStep(name string) string {
+	switch path := filepath.Join(l.callingHooksDir(), name); {
 	case l.inGit(l.HooksDir):
 		return ""
-	case l.noHooks():
+	case l.hasNoHooksFolder():
 		return "git config --unset core.hooksPath, or run git rekal checkpoint now and then"
-	case exists(path) && !executable(path):
+	case exists(path) && !mayExecute(path):
 		return fmt.Sprintf("chmod +x %q", path)
 	default:
-		return fmt.Sprintf("%s: add this line at the end of %s (executable): %s", l.whyNot(), l.show(path), callLine(name))
+		return fmt.Sprintf("%s: add this line at the end of %s (executable): %s", l.whyNoHooks(), l.pathForUser(path), callLine(name))
 	}
 }
 
-// noHooks reports whether core.hooksPath is no folder, as /dev/null is none.
-func (l Layout) noHooks() bool {
+// hasNoHooksFolder reports whether core.hooksPath is no folder, as /dev/null is none.
+func (l Layout) hasNoHooksFolder() bool {
 	info, err := os.Stat(l.HooksDir)
 	return err == nil && !info.IsDir()
 }
 
 // inspect says what keeps a hook from calling git-rekal; "" when nothing does.
 func (h hook) inspect(l Layout, onPath bool) string {
-	if l.noHooks() {
+	if l.hasNoHooksFolder() {
 		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir)
 	}
 	slot := h.path()
 	if l.inGit(h.dir) {
-		slot = h.slot(readText(h.path()))
+		slot = h.scriptFile(readText(h.path()))
 	}
 	text := readText(slot)
 	switch {
 	case !exists(slot):
-		return fmt.Sprintf("hook %s is not in %s", h.name, l.show(h.dir))
-	case !executable(slot) && !isLink(slot):
-		return fmt.Sprintf("hook %s in %s is not executable", h.name, l.show(h.dir))
-	case h.ours(slot):
-		if bin := binaryOf(text); !onPath && !runs(bin) {
+		return fmt.Sprintf("hook %s is not in %s", h.name, l.pathForUser(h.dir))
+	case !mayExecute(slot) && !isLink(slot):
+		return fmt.Sprintf("hook %s in %s is not executable", h.name, l.pathForUser(h.dir))
+	case h.isUneditedScript(slot):
+		if bin := binaryOf(text); !onPath && !isExecutableFile(bin) {
 			return fmt.Sprintf("hook %s finds no git-rekal: none is on PATH, and %q is not there", h.name, bin)
 		}
 		return ""
-	case calls(text, h.name), isLefthook(text) && l.lefthookCalls(h.name):
+	case callsRekal(text, h.name), isLefthook(text) && l.lefthookCalls(h.name):
 		return ""
 	}
-	return fmt.Sprintf("hook %s in %s does not call git-rekal", h.name, l.show(h.dir))
+	return fmt.Sprintf("hook %s in %s does not call git-rekal", h.name, l.pathForUser(h.dir))
 }
 
 // binaryOf is the path of git-rekal that a script of ours falls back to.
@@ -115,7 +115,7 @@ func binaryOf(text string) string {
 	return strings.ReplaceAll(strings.Trim(line, "'"), `'\''`, "'")
 }
 
-func runs(path string) bool {
+func isExecutableFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o100 != 0
 }

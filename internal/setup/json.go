@@ -40,7 +40,7 @@ func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
 		return nil, err
 	}
 	first := "\n" + strings.Repeat("  ", depth+1) + v.nested(depth)
-	if length(inside) > 0 {
+	if countMembers(inside) > 0 {
 		first += ","
 	}
 	return &piece{len(text) - len(withoutBOM(text)) + inside.StartOffset + 1, withLineEndsOf(text, first)}, nil
@@ -66,7 +66,7 @@ func (v jsonValue) nested(depth int) string {
 func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int, err error) {
 	inside = doc
 	for ; depth < len(v.path); depth++ {
-		next, err := member(inside, v.path[depth])
+		next, err := memberValue(inside, v.path[depth])
 		if err != nil || next == nil {
 			return inside, depth, err
 		}
@@ -83,8 +83,8 @@ func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int
 	return inside, depth, nil
 }
 
-// member is the value of an object's member; nil if there is none. Of two by one name nobody knows which one an agent takes.
-func member(of *hujson.Value, name string) (found *hujson.Value, err error) {
+// memberValue is the value of an object's member; nil if there is none. Of two by one name nobody knows which one an agent takes.
+func memberValue(of *hujson.Value, name string) (found *hujson.Value, err error) {
 	object, ok := of.Value.(*hujson.Object)
 	if !ok {
 		return nil, nil //nolint:nilnil // what is no object has no members
@@ -146,7 +146,7 @@ func (v jsonValue) existing(text []byte) *hujson.Value {
 
 func (v jsonValue) remove(text []byte) (rest []byte, gone bool) {
 	var ours any
-	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil || !reflect.DeepEqual(decoded(found), ours) {
+	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil || !reflect.DeepEqual(withoutComments(found), ours) {
 		return text, false
 	}
 	doc, err := v.parse(text)
@@ -163,9 +163,9 @@ func (v jsonValue) removeFrom(inside *hujson.Value, depth int) {
 		removeAt(inside, v.index(inside))
 		return
 	}
-	next, _ := member(inside, v.path[depth])
+	next, _ := memberValue(inside, v.path[depth])
 	v.removeFrom(next, depth+1)
-	if length(next) == 0 {
+	if countMembers(next) == 0 {
 		named := jsonValue{name: v.path[depth]}
 		removeAt(inside, named.index(inside))
 	}
@@ -198,8 +198,8 @@ func keepComments(before hujson.Extra, following *hujson.Extra) {
 	}
 }
 
-// length is how many members or elements a value has.
-func length(v *hujson.Value) int {
+// countMembers is how many members or elements a value has.
+func countMembers(v *hujson.Value) int {
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		return len(c.Members)
@@ -233,7 +233,7 @@ func (v jsonValue) find(text []byte) (is bool, wrong string) {
 	if found == nil {
 		return false, ""
 	}
-	if server, _ := decoded(found).(map[string]any); !startsServer(append(words(server["command"]), words(server["args"])...)) {
+	if server, _ := withoutComments(found).(map[string]any); !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
 		wrong = serverWrong
 	}
 	return true, wrong
@@ -242,16 +242,16 @@ func (v jsonValue) find(text []byte) (is bool, wrong string) {
 // serverWrong is what a Report says of a server by our name that is another one.
 const serverWrong = "runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name"
 
-// decoded is what a value says, without comments.
-func decoded(v *hujson.Value) (out any) {
+// withoutComments is what a value says, without comments.
+func withoutComments(v *hujson.Value) (out any) {
 	plain := v.Clone()
 	plain.Standardize()
 	_ = json.Unmarshal(plain.Pack(), &out) // it was parsed
 	return out
 }
 
-// words are a string, or those of a list.
-func words(v any) (out []string) {
+// stringsOf are a string, or those of a list.
+func stringsOf(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
 		return []string{v}

@@ -24,22 +24,22 @@ func (l Layout) lefthookCalls(name string) bool {
 	}
 	var files []string
 	for _, pattern := range []string{"lefthook*.*", ".lefthook*.*", ".config/lefthook*.*"} {
-		found, err := filepath.Glob(filepath.Join(globless(l.WorkTree), pattern))
+		found, err := filepath.Glob(filepath.Join(escapeGlob(l.WorkTree), pattern))
 		if err == nil {
 			files = append(files, found...)
 		}
 	}
-	return slices.ContainsFunc(files, func(path string) bool { return calls(readText(path), name) })
+	return slices.ContainsFunc(files, func(path string) bool { return callsRekal(readText(path), name) })
 }
 
-// globless makes a path one that filepath.Glob takes as it stands.
-func globless(path string) string {
+// escapeGlob makes a path one that filepath.Glob takes as it stands.
+func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // hintLefthook says what to add to lefthook's configuration where ours runs its hooks.
 func hintLefthook(l Layout, r *Report) {
-	managed := func(name string) bool { return isLefthook(readText(hook{l.HooksDir, name}.chained())) }
+	managed := func(name string) bool { return isLefthook(readText(hook{l.HooksDir, name}.chainedPath())) }
 	if !slices.ContainsFunc(hooks.Names(), managed) {
 		return
 	}
@@ -52,6 +52,6 @@ func hintLefthook(l Layout, r *Report) {
 			strings.Replace(callLine(name), `"$@"`, "{0}", 1))
 	}
 	if lines.Len() > 0 {
-		r.hint("lefthook takes git-rekal's hooks away whenever it installs its own; add this to lefthook.yml, or to lefthook-local.yml for yourself alone:%s", &lines)
+		r.addHint("lefthook takes git-rekal's hooks away whenever it installs its own; add this to lefthook.yml, or to lefthook-local.yml for yourself alone:%s", &lines)
 	}
 }

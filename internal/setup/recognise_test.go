@@ -18,7 +18,7 @@ func TestNamesItself(t *testing.T) {
 		`git lfs post-commit "$@"`:                     false,
 		`exec pre-commit hook-impl --hook-dir "$HERE"`: false,
 	} {
-		if got := namesItself(text); got != want {
+		if got := dependsOnName(text); got != want {
 			t.Errorf("namesItself(%q) = %v", text, got)
 		}
 	}
@@ -26,7 +26,7 @@ func TestNamesItself(t *testing.T) {
 
 // What Install adds to info/exclude, Remove takes out to the byte.
 func FuzzExclude(f *testing.F) {
-	for _, s := range []string{"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", block(), "a\n" + block() + "b"} {
+	for _, s := range []string{"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", excludeBlock(), "a\n" + excludeBlock() + "b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

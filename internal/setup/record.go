@@ -36,7 +36,7 @@ func readRecord(l Layout) (*record, error) {
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
-	could := candidates(l)
+	could := pathsToMake(l)
 	for line := range strings.Lines(string(text)) {
 		name, quoted, isPiece := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(name))
@@ -50,7 +50,7 @@ func readRecord(l Layout) (*record, error) {
 			r.paths = append(r.paths, path)
 		}
 	}
-	if err != nil && installed(l) {
+	if err != nil && isInstalled(l) {
 		r.paths = could
 		for _, path := range worktreePaths() {
 			if p := filepath.Join(l.WorkTree, path); l.WorkTree != "" && !r.has(p) {
@@ -86,16 +86,16 @@ func inAnyWorktree(path string) bool {
 	return slices.ContainsFunc(worktreePaths(), func(tail string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) })
 }
 
-// installed reports whether anything outside .rekal shows that Install was here.
-func installed(l Layout) bool {
+// isInstalled reports whether anything outside .rekal shows that Install was here.
+func isInstalled(l Layout) bool {
 	text, _ := os.ReadFile(l.Exclude)
 	_, found := cutBlock(string(text))
-	return found || slices.ContainsFunc(hookDirs(l), hasOurs)
+	return found || slices.ContainsFunc(hookDirs(l), holdsOurScript)
 }
 
-// candidates are the paths that Install makes where they are missing. .rekal itself is
+// pathsToMake are the paths that Install makes where they are missing. .rekal itself is
 // not among them: it goes with all that it holds.
-func candidates(l Layout) []string {
+func pathsToMake(l Layout) []string {
 	paths := []string{filepath.Dir(l.Exclude), l.Exclude}
 	if l.inGit(l.HooksDir) {
 		paths = append(paths, l.HooksDir)
@@ -124,9 +124,9 @@ func (r *record) noteAddition(path string, pieces []piece) error {
 	return r.write()
 }
 
-// plan adds what is missing now and is about to be made.
-func (r *record) plan() error {
-	for _, p := range candidates(r.layout) {
+// planMissing adds what is missing now and is about to be made.
+func (r *record) planMissing() error {
+	for _, p := range pathsToMake(r.layout) {
 		switch _, err := os.Lstat(p); {
 		case err == nil || r.has(p):
 		case absentIsFine(err) == nil:
@@ -174,7 +174,7 @@ func (r *record) remove(rep *Report) error {
 		errs = append(errs, removeAdditions(r.layout, path, r, rep))
 	}
 	for _, p := range slices.Backward(r.paths) {
-		if err := sweep(p); err != nil {
+		if err := removeHalfWritten(p); err != nil {
 			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
 		}
 		switch {

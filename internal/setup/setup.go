@@ -58,9 +58,11 @@ type Report struct {
 	Hints []string // what was left alone, and what the user may do about it
 }
 
-func (r *Report) done(format string, a ...any) { r.Done = append(r.Done, fmt.Sprintf(format, a...)) }
+func (r *Report) addDone(format string, a ...any) { r.Done = append(r.Done, fmt.Sprintf(format, a...)) }
 
-func (r *Report) hint(format string, a ...any) { r.Hints = append(r.Hints, fmt.Sprintf(format, a...)) }
+func (r *Report) addHint(format string, a ...any) {
+	r.Hints = append(r.Hints, fmt.Sprintf(format, a...))
+}
 
 // Install sets the repository up, or repairs what is missing. The error joins one error
 // for each part that failed, naming its file; the Report holds what was done besides.
@@ -73,11 +75,11 @@ func Install(l Layout) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{made.plan()}
+	errs := []error{made.planMissing()}
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), removeOnce(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), removeTemplateHook(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
 	return r, errors.Join(errs...)
 }
 
@@ -90,14 +92,14 @@ func Remove(l Layout) (Report, error) {
 	}
 	var r Report
 	if l.RekalTracked {
-		r.hint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.show(l.RekalDir))
-		return r, errors.Join(removeHooks(l, &r), removeOnce(l, &r), removeExclude(l, &r))
+		r.addHint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.pathForUser(l.RekalDir))
+		return r, errors.Join(removeHooks(l, &r), removeTemplateHook(l, &r), removeExclude(l, &r))
 	}
 	made, err := readRecord(l)
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{removeHooks(l, &r), removeOnce(l, &r), removeExclude(l, &r)}
+	errs := []error{removeHooks(l, &r), removeTemplateHook(l, &r), removeExclude(l, &r)}
 	errs = append(errs, made.remove(&r))
 	if err := errors.Join(errs...); err != nil {
 		return r, err
@@ -125,7 +127,7 @@ func installDir(l Layout, made *record, r *Report) error {
 		return fmt.Errorf("setup: make the folder: %w", err)
 	}
 	if err == nil {
-		r.done("folder %s", l.show(l.RekalDir))
+		r.addDone("folder %s", l.pathForUser(l.RekalDir))
 		return made.write()
 	}
 	info, err := os.Stat(l.RekalDir)
@@ -156,12 +158,12 @@ func removeDir(l Layout, r *Report) error {
 			return err
 		}
 		if others {
-			r.hint("%s stays: it holds files that git-rekal did not make", l.show(l.RekalDir))
+			r.addHint("%s stays: it holds files that git-rekal did not make", l.pathForUser(l.RekalDir))
 			return nil
 		}
 		err = os.Remove(l.RekalDir)
 		if err == nil {
-			r.done("folder %s", l.show(l.RekalDir))
+			r.addDone("folder %s", l.pathForUser(l.RekalDir))
 			return nil
 		}
 		if !errors.Is(err, syscall.ENOTEMPTY) {
@@ -178,7 +180,7 @@ func removeCaches(l Layout) (others bool, err error) {
 		return false, fmt.Errorf("setup: look at the folder: %w", err)
 	}
 	for _, e := range entries {
-		if !OurCache(e.Name()) {
+		if !IsOurCache(e.Name()) {
 			others = true
 		} else if err := removeCache(filepath.Join(l.RekalDir, e.Name())); err != nil {
 			return others, fmt.Errorf("setup: remove the caches: %w", err)
@@ -204,10 +206,10 @@ func removeCache(path string) error {
 	return err
 }
 
-// OurCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
+// IsOurCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
 // SQL (with what lies beside them), those of past moments, the locks, the capture
 // cache, what is known of the embedding server, what a fetch brought, spilled data, and the record of what was made.
-func OurCache(name string) bool {
+func IsOurCache(name string) bool {
 	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "fetched", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
 			return true
@@ -216,8 +218,8 @@ func OurCache(name string) bool {
 	return false
 }
 
-// show is a path as the user knows it: below the worktree where it is, else absolute.
-func (l Layout) show(path string) string {
+// pathForUser is a path as the user knows it: below the worktree where it is, else absolute.
+func (l Layout) pathForUser(path string) string {
 	if l.WorkTree != "" {
 		if rel, err := filepath.Rel(l.WorkTree, path); err == nil && filepath.IsLocal(rel) {
 			return rel
@@ -229,16 +231,16 @@ func (l Layout) show(path string) string {
 // inGit reports whether a path is really in the git directory, links followed, and not in
 // a worktree that lies in there (as some people keep them beside a bare repository).
 func (l Layout) inGit(path string) bool {
-	path, tree := resolve(path), resolve(l.WorkTree)
-	for _, dir := range []string{resolve(l.CommonDir), resolve(l.GitDir)} {
-		nested := l.WorkTree != "" && within(tree, dir) && within(path, tree)
-		if within(path, dir) && !nested {
+	path, tree := followLinks(path), followLinks(l.WorkTree)
+	for _, dir := range []string{followLinks(l.CommonDir), followLinks(l.GitDir)} {
+		nested := l.WorkTree != "" && isWithin(tree, dir) && isWithin(path, tree)
+		if isWithin(path, dir) && !nested {
 			return true
 		}
 	}
 	return false
 }
 
-func within(path, dir string) bool {
+func isWithin(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

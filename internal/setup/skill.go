@@ -32,7 +32,7 @@ func installSkills(l Layout, made *record, r *Report) error {
 func installSkill(l Layout, root string, made *record, r *Report) error {
 	dir, link := l.skillDir(root)
 	if link != "" {
-		r.hint("%s is a link, and its target may serve other repositories: the skill was not installed", l.show(link))
+		r.addHint("%s is a link, and its target may serve other repositories: the skill was not installed", l.pathForUser(link))
 		return nil
 	}
 	path := filepath.Join(dir, skillFile)
@@ -43,7 +43,7 @@ func installSkill(l Layout, root string, made *record, r *Report) error {
 	case err == nil && string(text) == templates.Skill():
 		return nil
 	case exists(path) && (err != nil || !mayOverwrite(made, path, text)):
-		r.hint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.show(path))
+		r.addHint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.pathForUser(path))
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -52,14 +52,14 @@ func installSkill(l Layout, root string, made *record, r *Report) error {
 	if err := writeFile(path, []byte(templates.Skill()), 0o666); err != nil {
 		return fmt.Errorf("setup: write the skill: %w", err)
 	}
-	r.done("skill %s", l.show(path))
+	r.addDone("skill %s", l.pathForUser(path))
 	return nil
 }
 
 // skillDir is the folder of the skill below a root, and the link on the way to it, if there is one.
 func (l Layout) skillDir(root string) (dir, link string) {
 	path := root + "/skills/rekal"
-	return filepath.Join(l.WorkTree, filepath.FromSlash(path)), l.linkOn(path)
+	return filepath.Join(l.WorkTree, filepath.FromSlash(path)), l.firstLinkTo(path)
 }
 
 // mayOverwrite reports whether Install writes over a skill that is there: one that it made and nobody edited.
@@ -77,13 +77,13 @@ func inspectSkill(l Layout, root string, made *record) *Problem {
 	case err == nil && string(text) == templates.Skill():
 		return nil
 	case absentIsFine(err) == nil && err != nil:
-		p.What = l.show(path) + " is not there: agents don't know of git-rekal"
+		p.What = l.pathForUser(path) + " is not there: agents don't know of git-rekal"
 	default:
-		p.What = l.show(path) + " is not as this version writes it"
+		p.What = l.pathForUser(path) + " is not as this version writes it"
 	}
 	switch {
 	case link != "":
-		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.show(link))
+		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.pathForUser(link))
 	case exists(path) && !mayOverwrite(made, path, text):
 		p.Fix = fmt.Sprintf("rm %q && git rekal init: that drops what was changed in it", path)
 	}
@@ -103,16 +103,16 @@ func removeSkill(l Layout, path string, r *Report) error {
 		return nil
 	}
 	if !templates.Unedited(string(text)) {
-		r.hint("%s was edited and stays", l.show(path))
+		r.addHint("%s was edited and stays", l.pathForUser(path))
 		return nil
 	}
 	if l.Tracked != nil && l.Tracked(path) {
-		r.hint("%s stays: git tracks it", l.show(path))
+		r.addHint("%s stays: git tracks it", l.pathForUser(path))
 		return nil
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("setup: remove the skill: %w", err)
 	}
-	r.done("skill %s", l.show(path))
+	r.addDone("skill %s", l.pathForUser(path))
 	return nil
 }

@@ -23,13 +23,13 @@ func InstallTemplate(dir, binary string) (Report, error) {
 	return r, errors.Join(err, once)
 }
 
-// Unfinished reports whether a repository with such a git directory came of a template, and Install was not there yet.
-func Unfinished(commonDir string) bool {
-	return len(hook{filepath.Join(commonDir, "hooks"), onceHook}.copies()) > 0
+// IsTemplateUnfinished reports whether a repository with such a git directory came of a template, and Install was not there yet.
+func IsTemplateUnfinished(commonDir string) bool {
+	return len(hook{filepath.Join(commonDir, "hooks"), onceHook}.scriptCopies()) > 0
 }
 
-func removeOnce(l Layout, r *Report) error {
-	if !Unfinished(l.CommonDir) {
+func removeTemplateHook(l Layout, r *Report) error {
+	if !IsTemplateUnfinished(l.CommonDir) {
 		return nil
 	}
 	_, err := hook{filepath.Join(l.CommonDir, "hooks"), onceHook}.remove(l, r)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Keys is a sum of what decides which signatures are good: the files of allowed and revoked signers, and when a keyring was last changed. A verdict holds as
+// KeysFingerprint is a sum of what decides which signatures are good: the files of allowed and revoked signers, and when a keyring was last changed. A verdict holds as
 // long as it is the same. Alike says that of each ssh key all signatures are worth the same: ssh-keygen judges them, and none holds for a time only.
 // Relative paths begin at dir.
-func Keys(conf map[string][]string, dir, home string, env []string) (print string, alike bool) {
+func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (print string, alike bool) {
 	sum := sha256.New()
 	alike = len(conf["gpg.ssh.program"]) == 0
 	for _, key := range []string{"gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"} {

@@ -44,7 +44,7 @@ func TestKeys(t *testing.T) {
 		{"another keyring", func() {}, map[string][]string{"": {"GNUPGHOME=" + dir}}, true},
 	} {
 		c.do()
-		print, alike := signature.Keys(c.conf, dir, home, c.conf[""])
+		print, alike := signature.KeysFingerprint(c.conf, dir, home, c.conf[""])
 		if other := seen[print]; other != "" && c.name != "another keyring" {
 			t.Errorf("%s: as %s", c.name, other)
 		}

@@ -40,8 +40,8 @@ type Signer struct {
 	failed                           error
 }
 
-// New is the signer that a configuration asks for; nil where nothing is to be signed. who is the committer, "Name <email>".
-func New(conf map[string][]string, wanted bool, who, home string, env []string) *Signer {
+// NewSigner is the signer that a configuration asks for; nil where nothing is to be signed. who is the committer, "Name <email>".
+func NewSigner(conf map[string][]string, wanted bool, who, home string, env []string) *Signer {
 	if !wanted {
 		return nil
 	}
@@ -84,8 +84,8 @@ func (s *Signer) Sign(ctx context.Context, payload []byte) ([]byte, error) {
 	return signed, nil
 }
 
-// Err is what kept Sign from signing; nil where nothing did.
-func (s *Signer) Err() error { return s.failed }
+// Failure is what kept Sign from signing; nil where nothing did.
+func (s *Signer) Failure() error { return s.failed }
 
 func (s *Signer) sign(ctx context.Context, payload []byte) ([]byte, error) {
 	if s.format == "ssh" {
@@ -105,7 +105,7 @@ func (s *Signer) signSSH(ctx context.Context, payload []byte) ([]byte, error) {
 		return nil, err
 	}
 	args := []string{"-Y", "sign", "-n", "git"}
-	if literal, ok := literalKey(key); ok {
+	if literal, ok := keyInConfig(key); ok {
 		dir, err := os.MkdirTemp("", "git-rekal-")
 		if err != nil {
 			return nil, err
@@ -134,15 +134,15 @@ func (s *Signer) sshKey(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for line := range strings.Lines(string(out)) {
-		if _, ok := literalKey(strings.TrimSpace(line)); ok {
+		if _, ok := keyInConfig(strings.TrimSpace(line)); ok {
 			return strings.TrimSpace(line), nil
 		}
 	}
 	return "", ErrNoKey
 }
 
-// literalKey is a public key that stands in the configuration itself.
-func literalKey(key string) (string, bool) {
+// keyInConfig is a public key that stands in the configuration itself.
+func keyInConfig(key string) (string, bool) {
 	if rest, ok := strings.CutPrefix(key, "key::"); ok {
 		return rest, true
 	}

@@ -53,7 +53,7 @@ func (h home) run(stdin string, args ...string) {
 
 // sign signs quietly, and checks with the program's own check that the signature is of that text.
 func (h home) sign(conf map[string][]string) ([]byte, error) {
-	s := signature.New(conf, true, "Alice <alice@example.com>", h.dir, h.env)
+	s := signature.NewSigner(conf, true, "Alice <alice@example.com>", h.dir, h.env)
 	s.Quiet = true
 	return s.Sign(context.Background(), []byte("a commit\n"))
 }

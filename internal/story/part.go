@@ -98,7 +98,7 @@ func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wo
 	for _, tie := range ties {
 		shas = append(shas, tie.SHA)
 	}
-	wrote, err := t.index.Wrote(ctx, shas)
+	wrote, err := t.index.LinesWritten(ctx, shas)
 	return func(tie attribution.Tie) (first, end time.Time) {
 		c, err := t.repo.Commit(git.OID(tie.SHA))
 		if err != nil {
@@ -118,7 +118,7 @@ func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wo
 
 // currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
 func (t *builder) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
-	all, err := commits.Shown(ctx, t.index, t.repo, ties)
+	all, err := commits.CommitsOfSession(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}
 	for _, c := range all {
 		sha := cmp.Or(c.Became, c.Commit)

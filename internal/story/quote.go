@@ -101,7 +101,7 @@ func countWords(text string) int { return len(strings.Fields(text)) }
 func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 	seen := map[string]bool{session.Scrubbed: true}
 	for _, t := range turns {
-		if t.Role == session.RoleHuman && !seen[t.Content] && !session.IsElsewhere(t.Content) {
+		if t.Role == session.RoleHuman && !seen[t.Content] && !session.IsElsewhereMark(t.Content) {
 			seen[t.Content], out = true, append(out, t)
 		}
 	}
@@ -112,7 +112,7 @@ func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 func lastWords(turns []result.Turn) string {
 	last := ""
 	for _, t := range turns {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhere(t.Content) && session.Typed(t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && session.TypedByPerson(t.Content) != "" {
 			last = t.Content
 		}
 	}
@@ -139,7 +139,7 @@ func failures(calls []result.Tool) (out []result.Tool) {
 		if c.Cmd == "" {
 			continue
 		}
-		names, truncated := programs(c.Cmd), utf8.RuneCountInString(c.Cmd) >= session.CmdPrefix
+		names, truncated := programsRun(c.Cmd), utf8.RuneCountInString(c.Cmd) >= session.CmdPrefix
 		for n, name := range names {
 			if _, known := last[name]; !known {
 				order = append(order, name)
@@ -162,8 +162,8 @@ func failures(calls []result.Tool) (out []result.Tool) {
 	return out
 }
 
-// programs are the programs that a command line runs, each with its subcommand: "go test".
-func programs(cmd string) (out []string) {
+// programsRun are the programs that a command line runs, each with its subcommand: "go test".
+func programsRun(cmd string) (out []string) {
 	for _, part := range commandJoints.Split(redirections.ReplaceAllString(cmd, ""), -1) {
 		words := strings.Fields(strings.Trim(commandWrapper.ReplaceAllString(strings.TrimSpace(part), ""), `"'`))
 		if len(words) == 0 || words[0] == "cd" {

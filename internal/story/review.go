@@ -32,14 +32,14 @@ type review struct {
 	failed       map[string][]string   // by session: the commands that failed when last run
 }
 
-// Review is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words, the commands that failed when they
+// ReviewText is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words, the commands that failed when they
 // were last run, and the commits behind which it stands. It quotes, and never says itself what was decided, tried or done. Two pages are 1,000 words.
-func Review(s result.Story) string {
+func ReviewText(s result.Story) string {
 	if s.Kind == db.KindMemory && len(s.Memories) > 0 {
-		return Note(s.Memories[0])
+		return MemoryPage(s.Memories[0])
 	}
 	r := &review{story: s, failed: map[string][]string{}}
-	r.choose()
+	r.chooseSessions()
 	for _, one := range r.full {
 		for _, c := range failures(one.Tools) {
 			r.failed[one.ID] = append(r.failed[one.ID], fmt.Sprintf("%s ended with status %d", asCode(c.Cmd), c.Exit))
@@ -62,13 +62,13 @@ func (r *review) page(words int) {
 	r.writeRest()
 }
 
-// choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who talked,
+// chooseSessions parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who talked,
 // or is inferred, is named beside who wrote or edited; of many sessions those are told whose tie is stronger, then those that wrote most lines.
-func (r *review) choose() {
+func (r *review) chooseSessions() {
 	var all, known []result.StorySession
 	for _, s := range r.story.Sessions {
 		if !slices.ContainsFunc(r.story.Sessions, func(o result.StorySession) bool { return o.ID == s.Parent }) {
-			if all = append(all, s); !r.strongestTie(s).Weak() {
+			if all = append(all, s); !r.strongestTie(s).IsWeak() {
 				known = append(known, s)
 			}
 		}
@@ -108,12 +108,12 @@ func (r *review) writeHead() {
 	if why := r.story.Why; why != nil {
 		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inlineText(why.Path))
 	}
-	r.WriteString(session.Count(len(r.full)+len(r.listed), "session"))
+	r.WriteString(session.CountNoun(len(r.full)+len(r.listed), "session"))
 	if n := len(r.story.Sessions) - len(r.full) - len(r.listed); n > 0 {
 		fmt.Fprintf(r, ", and %d that they spawned", n)
 	}
 	if n := len(r.story.Commits); n > 0 {
-		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), result.Sum(files))
+		fmt.Fprintf(r, "; %s (%s)", session.CountNoun(n, "commit"), result.SumDiffstat(files))
 	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
 	r.writeShare()
@@ -139,7 +139,7 @@ func (r *review) writeShare() {
 	}
 	wrote = min(wrote, added-alone)
 	of := func(n int) string { return fmt.Sprintf("%d (%d %%)", n, (100*n+added/2)/added) }
-	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.Count(added, "added line"), of(wrote))
+	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.CountNoun(added, "added line"), of(wrote))
 	if alone > 0 {
 		fmt.Fprintf(r, "; %s are of commits behind which no session is known", of(alone))
 	}
@@ -160,7 +160,7 @@ func (r *review) writeTokens() {
 		}
 	}
 	if sum.Sessions > 0 {
-		fmt.Fprintf(r, "\nTokens of the whole sessions: %s (counted by %s).\n", sum, session.Count(sum.Sessions, "transcript"))
+		fmt.Fprintf(r, "\nTokens of the whole sessions: %s (counted by %s).\n", sum, session.CountNoun(sum.Sessions, "transcript"))
 	}
 }
 
@@ -183,7 +183,7 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 	}
 	writeList(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
 	if len(s.Left) > 0 {
-		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", paths(s.Left))
+		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", pathList(s.Left))
 	}
 	r.writeCommits(s)
 }
@@ -191,7 +191,7 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 // sessionFacts is a session's author, agent, time and length.
 func sessionFacts(s result.StorySession) string {
 	about := []string{s.Short, inlineText(s.Author), inlineText(s.Source)}
-	about = append(about, clock(s.StartedAt, "2 Jan 2006"), fmt.Sprintf("%s, %s", session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
+	about = append(about, formatTime(s.StartedAt, "2 Jan 2006"), fmt.Sprintf("%s, %s", session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call")))
 	if s.Part && len(s.Said) > 0 {
 		about = append(about, fmt.Sprintf("of these, turns %d to %d", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn))
 	}
@@ -202,7 +202,7 @@ func sessionFacts(s result.StorySession) string {
 func longestPrompts(asked []result.Turn, words int) (out []string) {
 	texts, order := make([]string, len(asked)), make([]int, len(asked))
 	for i, t := range asked {
-		texts[i], order[i] = firstWords(bullet.ReplaceAllString(session.Purpose(t.Content), ""), promptWords), i
+		texts[i], order[i] = firstWords(bullet.ReplaceAllString(session.PurposeOfPrompt(t.Content), ""), promptWords), i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(countWords(texts[b]), countWords(texts[a])) })
 	n := 0
@@ -215,12 +215,12 @@ func longestPrompts(asked []result.Turn, words int) (out []string) {
 		out = append(out, inlineText(texts[i]))
 	}
 	if more := len(asked) - n; more > 0 {
-		out = append(out, "and "+session.Count(more, "other prompt"))
+		out = append(out, "and "+session.CountNoun(more, "other prompt"))
 	}
 	return out
 }
 
-func paths(all []string) string {
+func pathList(all []string) string {
 	var out []string
 	for _, p := range all[:min(len(all), pathsMost)] {
 		out = append(out, asCode(p))
@@ -245,7 +245,7 @@ func (r *review) writeCommits(s result.StorySession) {
 			changed = append(changed, f.Path)
 		}
 		if len(changed) > 0 && len(r.story.Commits) <= pathsMost {
-			text += ": " + paths(changed)
+			text += ": " + pathList(changed)
 		}
 		lines = append(lines, text)
 	}
@@ -257,7 +257,7 @@ func commitLine(c result.StoryCommit) string {
 	if c.Missing {
 		return result.Short(c.Commit) + " (not in this clone)"
 	}
-	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
+	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.SumDiffstat(c.Files))
 }
 
 // writeRest lists the memories, the sessions for which there is no room, and the commits without a known session.
@@ -272,7 +272,7 @@ func (r *review) writeRest() {
 	}
 	for _, s := range r.listed {
 		text := s.Short + " " + inlineText(session.Shorten(s.Title, 80))
-		if tie := r.strongestTie(s); tie.Weak() {
+		if tie := r.strongestTie(s); tie.IsWeak() {
 			text += ", " + tie.String()
 		}
 		others = append(others, text)

@@ -27,7 +27,7 @@ func TestReviewIsShort(t *testing.T) {
 			s.Sessions = append(s.Sessions, one)
 			s.Commits = append(s.Commits, result.StoryCommit{Commit: "0123456", Subject: "subject", Sessions: []string{id}})
 		}
-		page := Review(s)
+		page := ReviewText(s)
 		if n := countWords(page); n > reviewWords || n < 200 {
 			t.Errorf("%d sessions: %d words", sessions, n)
 		}
@@ -51,12 +51,12 @@ func TestReviewShare(t *testing.T) {
 		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; 3 (25 %) are of commits behind which no session is known; of 1 (8 %) it is not known who wrote them.\n": {commit(9, "A"), commit(3)},
 		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; 3 (100 %) are of commits behind which no session is known.\n":                                             {commit(3)},
 	} {
-		page := Review(result.Story{Kind: "range", Show: "a..b", Commits: commits, Sessions: []result.StorySession{{ID: "A", Lines: 8}}})
+		page := ReviewText(result.Story{Kind: "range", Show: "a..b", Commits: commits, Sessions: []result.StorySession{{ID: "A", Lines: 8}}})
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in\n%s", want, page)
 		}
 	}
-	if page := Review(result.Story{Kind: "range", Show: "a..b", Commits: []result.StoryCommit{commit(0)}}); strings.Contains(page, "added line") {
+	if page := ReviewText(result.Story{Kind: "range", Show: "a..b", Commits: []result.StoryCommit{commit(0)}}); strings.Contains(page, "added line") {
 		t.Errorf("nothing was added:\n%s", page)
 	}
 }
@@ -72,7 +72,7 @@ func TestReviewQuotes(t *testing.T) {
 	}
 	turns := said("p: Implement the following plan:\n\n# Dark mode\n\n## Context\n\nPeople read at night, and `<body>` is **white**.\n\n## Steps\n\n- build – Build all binaries",
 		"a: We decided to drop `sqlx`, because the first try did not work.", "p: now the tests", "a: **Done.**\n\n```go\nx\n```\n\n- Reverted nothing\n2. kept `<url>` and `a**b`")
-	sure := result.StorySession{ID: "A", Short: "A", Title: "Dark mode", Said: turns, Purpose: session.Purpose(turns[0].Content)}
+	sure := result.StorySession{ID: "A", Short: "A", Title: "Dark mode", Said: turns, Purpose: session.PurposeOfPrompt(turns[0].Content)}
 	guess := result.StorySession{ID: "B", Short: "B", Title: "Elsewhere", Said: said("p: what else", "a: nothing"), Purpose: "what else"}
 	s := result.Story{
 		Kind: "commit", Show: "HEAD", Sessions: []result.StorySession{sure, guess},
@@ -113,11 +113,11 @@ A · at no known time · 0 turns, 0 tool calls
 
 - B Elsewhere, talked
 `
-	if diff := cmp.Diff(want, Review(s)); diff != "" {
+	if diff := cmp.Diff(want, ReviewText(s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	s.Commits[0].Ties["A"] = "inferred"
-	if page := Review(s); !strings.Contains(page, "### 2. Elsewhere") || strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
+	if page := ReviewText(s); !strings.Contains(page, "### 2. Elsewhere") || strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
 		t.Errorf("where nothing is known:\n%s", page)
 	}
 }

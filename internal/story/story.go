@@ -2,7 +2,7 @@
 // commit changed.
 //
 // In: what was typed, an open and current index, the repository. Out: one result.Story, and from it, by pure functions, a page of Markdown for
-// reviewers (Review), or a whole session as Markdown (Whole).
+// reviewers (ReviewText), or a whole session as Markdown (SessionPage).
 //
 // Promises: no purged item is in a story; text of sessions stays text in Markdown, whatever markup, mention, link or HTML it holds; the same
 // index and repository give the same story. It calls no model and writes nothing.
@@ -119,7 +119,7 @@ func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 		}
 	}
 	t.out.Sessions = append(t.out.Sessions, s)
-	ties, err := t.index.Commits(ctx, []string{id})
+	ties, err := t.index.TiesOfSessions(ctx, []string{id})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 // keepExchange cuts a session down to a turn and what follows up to the next prompt.
 func keepExchange(s *result.StorySession, turn int) error {
 	if turn >= s.Turns {
-		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
+		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.CountNoun(s.Turns, "turn"), s.Turns-1)}
 	}
 	end := math.MaxInt
 	for _, u := range s.Said {
@@ -200,7 +200,7 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 		c.Missing, c.Ties = !ok, map[string]string{}
 		for _, s := range at.Sessions {
 			c.Sessions = append(c.Sessions, s.ID)
-			if s.Kind.Weak() {
+			if s.Kind.IsWeak() {
 				c.Inferred = append(c.Inferred, s.ID)
 			}
 			c.Ties[s.ID] = s.Kind.String()
@@ -232,7 +232,7 @@ func (t *builder) addLines(ctx context.Context, target string) error {
 	t.out.Why = answer.Why
 	var tied []commits.Tied
 	for _, hit := range answer.Results {
-		ties, err := t.index.Commits(ctx, []string{hit.ID})
+		ties, err := t.index.TiesOfSessions(ctx, []string{hit.ID})
 		if err != nil {
 			return err
 		}
@@ -278,8 +278,8 @@ func (t *builder) commitOf(sha string) (result.StoryCommit, bool) {
 
 // linkedIDs are the IDs of sessions and memories to which a text links.
 func (t *builder) linkedIDs(text string) (ids []string) {
-	for _, ref := range session.Refs(text) {
-		id, err := t.names.Find(ref.ID)
+	for _, ref := range session.FindRefs(text) {
+		id, err := t.names.CompleteID(ref.ID)
 		if err == nil && !slices.Contains(ids, id) && !slices.Contains(t.purged, id) {
 			ids = append(ids, id)
 		}
@@ -293,7 +293,7 @@ func (t *builder) isShallowCut(sha string) bool {
 	if err != nil || len(c.Parents) == 0 || !t.repo.Incomplete() {
 		return false
 	}
-	return t.repo.Missing(c.Parents[:1])[c.Parents[0]]
+	return t.repo.MissingObjects(c.Parents[:1])[c.Parents[0]]
 }
 
 // addDiffstats adds to each commit which files it changed.
@@ -324,7 +324,7 @@ func (t *builder) addSavedMemories(ctx context.Context) error {
 		if errFrom != nil || errTo != nil {
 			continue
 		}
-		ids, err := t.index.Matching(ctx, db.Filter{
+		ids, err := t.index.MatchingIDs(ctx, db.Filter{
 			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(memoryDelay)},
 		})
 		for _, id := range ids {
@@ -367,12 +367,12 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if err != nil {
 		return out, err
 	}
-	ties, err := t.index.Commits(ctx, []string{id})
+	ties, err := t.index.TiesOfSessions(ctx, []string{id})
 	if err != nil {
 		return out, err
 	}
 	out = result.StorySession{
-		ID: id, Short: t.names.Short(id), Title: session.Informative(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
+		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
 		Private: slices.Contains(t.private, id),
@@ -397,7 +397,7 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {
 		return out, err
 	}
-	out.Purpose, out.PurposeTurn = session.PurposeOf(turns)
+	out.Purpose, out.PurposeTurn = session.FirstPurpose(turns)
 	done, err := t.loadWorkTimes(ctx, ties[id])
 	if err != nil {
 		return out, err
@@ -437,7 +437,7 @@ func (t *builder) uncommittedPaths(ctx context.Context, id string, commits []str
 		}
 	}
 	for _, c := range tools {
-		if p := c.Edited(); session.InTree(p) && p[0] != '~' && !changed[p] && !strings.Contains(p, "[REDACTED:") {
+		if p := c.EditedPath(); session.IsPathInTree(p) && p[0] != '~' && !changed[p] && !strings.Contains(p, "[REDACTED:") {
 			changed[p] = true
 			out = append(out, p)
 		}

@@ -21,20 +21,20 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []s
 	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
-	ids, err := index.Matching(ctx, db.Filter{Authors: authors})
+	ids, err := index.MatchingIDs(ctx, db.Filter{Authors: authors})
 	if err != nil {
 		return err
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(hidden, id) })
 	for _, id := range slices.Backward(ids) {
-		if err := t.emit(ctx, id, give); err != nil {
+		if err := t.giveSession(ctx, id, give); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *builder) emit(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
+func (t *builder) giveSession(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
 	t.out.Memories = nil
 	if err := t.addMemory(ctx, id); err != nil {
 		return err
@@ -65,17 +65,17 @@ func FileName(at, id, title string) string {
 	return strings.TrimRight(day+"-"+id+"-"+strings.ToLower(strings.Join(words, "-")), "-") + ".md"
 }
 
-// Whole is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.
-func Whole(s result.StorySession) string {
+// SessionPage is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.
+func SessionPage(s result.StorySession) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inlineText(s.Title), "(no title)"))
-	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inlineText(s.Author), inlineText(s.Source), clock(s.StartedAt, "2 Jan 2006 15:04 UTC"),
-		session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call"))
+	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inlineText(s.Author), inlineText(s.Source), formatTime(s.StartedAt, "2 Jan 2006 15:04 UTC"),
+		session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call"))
 	if len(s.Commits) > 0 {
 		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shortCommits(s.Commits), ", "))
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintf(&b, "\nEdited, and changed by no commit that is tied to it: %s.\n", inlineText(paths(s.Left)))
+		fmt.Fprintf(&b, "\nEdited, and changed by no commit that is tied to it: %s.\n", inlineText(pathList(s.Left)))
 	}
 	calls := writeCalls(&b, s.Tools, -1)
 	for _, t := range s.Said {
@@ -83,7 +83,7 @@ func Whole(s result.StorySession) string {
 		if t.Role == session.RoleHuman {
 			who = "Prompt"
 		}
-		fmt.Fprintf(&b, "\n## %s %d, %s\n\n%s", who, t.Turn, clock(t.TS, "15:04"), fence(t.Content))
+		fmt.Fprintf(&b, "\n## %s %d, %s\n\n%s", who, t.Turn, formatTime(t.TS, "15:04"), fence(t.Content))
 		calls = writeCalls(&b, calls, t.Turn)
 	}
 	return b.String()
@@ -104,7 +104,7 @@ func writeCalls(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
 	return all[n:]
 }
 
-func clock(ts, form string) string {
+func formatTime(ts, form string) string {
 	t, err := time.Parse(time.RFC3339, ts)
 	if err != nil {
 		return "at no known time"
@@ -119,7 +119,7 @@ func shortCommits(shas []string) (out []string) {
 	return out
 }
 
-// Note is a memory as Markdown.
-func Note(m result.Memory) string {
-	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inlineText(m.Title), "(no title)"), m.ID, inlineText(m.Author), clock(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
+// MemoryPage is a memory as Markdown.
+func MemoryPage(m result.Memory) string {
+	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inlineText(m.Title), "(no title)"), m.ID, inlineText(m.Author), formatTime(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
 }

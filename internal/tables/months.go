@@ -51,7 +51,7 @@ type chunk struct {
 
 // write finds what changed, and writes it.
 func (r *repositoryExport) write(ctx context.Context) error {
-	chunks, err := r.plan(ctx)
+	chunks, err := r.planChunks(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,23 +63,23 @@ func (r *repositoryExport) write(ctx context.Context) error {
 	var wait sync.WaitGroup
 	failed := make([]error, min(len(chunks), cap(r.e.engines)))
 	for i := range failed {
-		wait.Go(func() { failed[i] = r.work(ctx, i > 0, next) })
+		wait.Go(func() { failed[i] = r.writeChunks(ctx, i > 0, next) })
 	}
 	wait.Wait()
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	if !r.from.Stands() {
+	if !r.from.IsStillAtPath() {
 		return ErrMoved
 	}
 	return nil
 }
 
-// work writes chunks until none is left. Who helps opens the index once more, unless that moved on meanwhile.
-func (r *repositoryExport) work(ctx context.Context, helps bool, next <-chan chunk) (err error) {
+// writeChunks writes chunks until none is left. Who helps opens the index once more, unless that moved on meanwhile.
+func (r *repositoryExport) writeChunks(ctx context.Context, helps bool, next <-chan chunk) (err error) {
 	from := r.from
 	if helps {
-		if from, err = r.from.Again(ctx); err != nil {
+		if from, err = r.from.Reopen(ctx); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, from.Close()) }()
@@ -98,8 +98,8 @@ func (r *repositoryExport) work(ctx context.Context, helps bool, next <-chan chu
 	return nil
 }
 
-// plan finds the months that changed, and puts them into chunks. The first chunk has no months.
-func (r *repositoryExport) plan(ctx context.Context) ([]chunk, error) {
+// planChunks finds the months that changed, and puts them into chunks. The first chunk has no months.
+func (r *repositoryExport) planChunks(ctx context.Context) ([]chunk, error) {
 	sums, err := sessionSums(ctx, r.from)
 	if err != nil {
 		return nil, err
@@ -200,10 +200,10 @@ func (r *repositoryExport) writeChunk(ctx context.Context, from *db.DB, c chunk)
 		}
 		changed, contents := c.months, map[string]string{}
 		if !t.byMonth {
-			if contents, err = d.contents(ctx, t, r.e.manifest.Text); err != nil {
+			if contents, err = d.contentSums(ctx, t, r.e.manifest.Text); err != nil {
 				return err
 			}
-			changed = r.changed(t, contents)
+			changed = r.changedMonths(t, contents)
 		}
 		if err := r.copyMonths(ctx, d, t, scratch, changed, contents); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
@@ -212,8 +212,8 @@ func (r *repositoryExport) writeChunk(ctx context.Context, from *db.DB, c chunk)
 	return nil
 }
 
-// changed are the months whose rows are not in files by now; it keeps the files of the others.
-func (r *repositoryExport) changed(t exportedTable, contents map[string]string) (months []string) {
+// changedMonths are the months whose rows are not in files by now; it keeps the files of the others.
+func (r *repositoryExport) changedMonths(t exportedTable, contents map[string]string) (months []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, month := range slices.Sorted(maps.Keys(contents)) {
@@ -239,7 +239,7 @@ func (d *DB) fillChunk(ctx context.Context, from *db.DB, c chunk) error {
 		var args []any
 		switch {
 		case len(c.months) > 0 && (byMonth || t.name == "sessions"):
-			t, args = t.ofSessions(c.sessions)
+			t, args = t.limitedTo(c.sessions)
 		case len(c.months) > 0 || byMonth || i < 0 && t.name != "wrote" && t.name != "purged":
 			continue
 		}
@@ -251,8 +251,8 @@ func (d *DB) fillChunk(ctx context.Context, from *db.DB, c chunk) error {
 	return classify(err)
 }
 
-// ofSessions reads the rows of some sessions.
-func (t table) ofSessions(ids []string) (table, []any) {
+// limitedTo reads the rows of some sessions.
+func (t table) limitedTo(ids []string) (table, []any) {
 	column := "session"
 	if t.name == "sessions" {
 		column = "id"
@@ -263,8 +263,8 @@ func (t table) ofSessions(ids []string) (table, []any) {
 	return t, []any{ids}
 }
 
-// contents tells months of equal rows: how many there are, and two sums of their hashes.
-func (d *DB) contents(ctx context.Context, t exportedTable, text bool) (map[string]string, error) {
+// contentSums tells months of equal rows: how many there are, and two sums of their hashes.
+func (d *DB) contentSums(ctx context.Context, t exportedTable, text bool) (map[string]string, error) {
 	rows, err := d.sql.QueryContext(ctx, "SELECT month, concat_ws('-', count(*), bit_xor(hash(r)), sum(hash(r))::HUGEINT) FROM ("+t.rows(text)+") r GROUP BY month")
 	if err != nil {
 		return nil, classify(err)

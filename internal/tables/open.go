@@ -95,7 +95,7 @@ func createInMemory(ctx context.Context, folder, ddl string) (*DB, error) {
 // connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'. Afterwards the engine can
 // open no other file, but those below the folder if one is given, and no setting can be changed.
 func connect(path, folder, limits, options string, begin func(*DB) error) (*DB, error) {
-	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attach(path, folder, options))
+	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attachFile(path, folder, options))
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
@@ -106,12 +106,12 @@ func connect(path, folder, limits, options string, begin func(*DB) error) (*DB, 
 	return d, nil
 }
 
-// attach is what a new connection does: the first one attaches the file, all use it. Every
+// attachFile is what a new connection does: the first one attaches the file, all use it. Every
 // commit goes into the file at once (no write-ahead log beside it): the same fsyncs, half the
 // bytes, and no second file to keep private. What does not fit into memory is spilled beside
 // the file, never into the working directory, and into a folder of its own: two engines
 // that spill into one folder overwrite each other's files.
-func attach(path, folder, options string) func(driver.ExecerContext) error {
+func attachFile(path, folder, options string) func(driver.ExecerContext) error {
 	allowed, spill := "", spillDir(path, os.Getpid())
 	if options != "" {
 		options = " (" + options + ")"

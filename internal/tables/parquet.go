@@ -205,7 +205,7 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head
 	sum := sha256.Sum256([]byte(state + " " + head))
 	now := ExportedRepository{Source: source, State: hex.EncodeToString(sum[:])}
 	r := &repositoryExport{e: e, name: name, from: from, state: state}
-	same, err := e.begin(r, now)
+	same, err := e.beginRepository(r, now)
 	if err != nil || same {
 		return err
 	}
@@ -227,8 +227,8 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head
 	return nil
 }
 
-// begin takes a repository's name, and finds what of it is exported; all of it, if it is the same.
-func (e *Export) begin(r *repositoryExport, now ExportedRepository) (same bool, err error) {
+// beginRepository takes a repository's name, and finds what of it is exported; all of it, if it is the same.
+func (e *Export) beginRepository(r *repositoryExport, now ExportedRepository) (same bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old, there := e.manifest.Repositories[r.name]
@@ -277,7 +277,7 @@ func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	}
 	var old []string
 	if err == nil {
-		old, err = e.unlisted(ctx)
+		old, err = e.unlistedFiles(ctx)
 	}
 	if err == nil && string(text) != string(e.read) {
 		err = e.to.publish(ctx, text)
@@ -291,9 +291,9 @@ func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	return len(e.fresh), len(old), nil
 }
 
-// unlisted are the files of this run's repositories that the manifest does not list: what it replaces, and what runs left that died.
+// unlistedFiles are the files of this run's repositories that the manifest does not list: what it replaces, and what runs left that died.
 // They are looked for before the manifest is replaced: what another run puts into a bucket after that is its own.
-func (e *Export) unlisted(ctx context.Context) (old []string, err error) {
+func (e *Export) unlistedFiles(ctx context.Context) (old []string, err error) {
 	listed := map[string]bool{}
 	for _, f := range e.manifest.Files {
 		listed[f.Path] = true

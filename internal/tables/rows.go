@@ -12,9 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
+// columnReader reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
 // millisecond, P packed text, F number with a fraction, L list of texts, K list of numbers, V vector.
-func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
+func columnReader(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
 		for i := range values {
@@ -25,7 +25,7 @@ func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
 		}
 		for i, kind := range kinds {
 			var err error
-			if values[i], err = value(kind, values[i]); err != nil {
+			if values[i], err = duckdbValue(kind, values[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -33,8 +33,8 @@ func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	}
 }
 
-// value is what the index holds as DuckDB takes it.
-func value(kind rune, v any) (any, error) {
+// duckdbValue is what the index holds as DuckDB takes it.
+func duckdbValue(kind rune, v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
 		return nil, nil
@@ -67,7 +67,7 @@ func value(kind rune, v any) (any, error) {
 		case 'P':
 			return db.Unpack(v)
 		case 'V':
-			return vector(v), nil
+			return float32s(v), nil
 		}
 	}
 	return nil, fmt.Errorf("a column of kind %c is a %T", kind, v)
@@ -79,7 +79,7 @@ func decodeList[T any](text string) (any, error) {
 	return out, err
 }
 
-func vector(blob []byte) []float32 {
+func float32s(blob []byte) []float32 {
 	out := make([]float32, len(blob)/4)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
@@ -87,10 +87,10 @@ func vector(blob []byte) []float32 {
 	return out
 }
 
-// identified reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at the end, which is no column
+// columnsWithID reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at the end, which is no column
 // of the table. The columns between the last two are of these kinds.
-func identified(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
-	read := columns("Mt" + kinds + "i")
+func columnsWithID(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
+	read := columnReader("Mt" + kinds + "i")
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		v, err := read(rows)
 		if err != nil {

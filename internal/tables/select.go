@@ -58,7 +58,7 @@ func (d *DB) Select(ctx context.Context, statement string, limit Limits, emit fu
 	defer stop(nil)
 	done := make(chan error, 1)
 	go func() { done <- d.selectRows(ctx, statement, emit) }()
-	err := watch(done, limit, stop)
+	err := waitWithinLimits(done, limit, stop)
 	if errors.Is(err, errUnstoppable) {
 		d.left.Store(true)
 	}
@@ -79,12 +79,12 @@ const (
 // errUnstoppable says that a statement still runs.
 var errUnstoppable = errors.New("it does not stop")
 
-// watch waits for a statement's end, and stops it at its limits.
-func watch(done <-chan error, limit Limits, stop func(error)) error {
+// waitWithinLimits waits for a statement's end, and stops it at its limits.
+func waitWithinLimits(done <-chan error, limit Limits, stop func(error)) error {
 	tick, end := time.NewTicker(checkEvery), time.NewTimer(limit.Time)
 	defer tick.Stop()
 	defer end.Stop()
-	most, stopped := resident()+limit.Memory, false
+	most, stopped := residentBytes()+limit.Memory, false
 	for {
 		why := error(nil)
 		select {
@@ -93,7 +93,7 @@ func watch(done <-chan error, limit Limits, stop func(error)) error {
 		case <-end.C:
 			why = ErrTime
 		case <-tick.C:
-			if resident() <= most {
+			if residentBytes() <= most {
 				continue
 			}
 			why = ErrMemory
@@ -107,9 +107,9 @@ func watch(done <-chan error, limit Limits, stop func(error)) error {
 	}
 }
 
-// resident is how many bytes of memory of its own the process holds; 0 where the system does
+// residentBytes is how many bytes of memory of its own the process holds; 0 where the system does
 // not tell.
-func resident() int64 {
+func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0

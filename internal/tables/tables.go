@@ -52,7 +52,7 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 	held := (*lock.Lock)(nil)
 	for tries := 0; ; tries++ {
 		d, err := openReady(ctx, path, state)
-		if err == nil || !remakable(err) || tries == maxTries {
+		if err == nil || !mayRemake(err) || tries == maxTries {
 			return d, errors.Join(err, held.Release())
 		}
 		if held == nil { // somebody else may make it just now
@@ -73,9 +73,9 @@ const maxTries = 5
 // ErrMoved says that the index was made anew meanwhile: it must be opened again.
 var ErrMoved = errors.New("the index is being made anew: try again in a moment")
 
-// remakable reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
+// mayRemake reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
 // file takes its place, and that program keeps the old one.
-func remakable(err error) bool {
+func mayRemake(err error) bool {
 	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
@@ -104,7 +104,7 @@ func remake(ctx context.Context, path string, kind Kind, from *db.DB, state stri
 		return err
 	}
 	err = errors.Join(d.fill(ctx, schema, from, state), d.Close())
-	if err == nil && !from.Stands() { // what it was made of may have had to go
+	if err == nil && !from.IsStillAtPath() { // what it was made of may have had to go
 		return errors.Join(ErrMoved, sweep(filepath.Dir(path)))
 	}
 	if err == nil {

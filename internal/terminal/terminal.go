@@ -18,8 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/run"
 )
 
-// Given is what a process was given.
-type Given struct {
+// Output is what a process was given.
+type Output struct {
 	Stdout, Stderr io.Writer
 	Env            []string            // "KEY=value"
 	Config         map[string][]string // all of git's configuration
@@ -32,41 +32,41 @@ type Screen struct {
 	Color bool // colours and links are wanted
 	UTF8  bool // so the locale says
 	pager string
-	given Given
+	given Output
 }
 
 // defaultWidth is the width if neither COLUMNS nor the terminal says one: git's (pager.c, term_columns).
 const defaultWidth = 80
 
-// Shown reports whether a person reads stdout: it is a terminal, or the pipe to a pager that git started for us.
-func (g Given) Shown() bool { return g.terminal() || g.paged() }
+// SeenByPerson reports whether a person reads stdout: it is a terminal, or the pipe to a pager that git started for us.
+func (g Output) SeenByPerson() bool { return g.isTerminal() || g.isPagedByGit() }
 
 // Screen is how to print for a person, also where stdout is a file.
-func (g Given) Screen() Screen {
-	s := Screen{Width: g.width(), UTF8: g.utf8(), given: g}
-	if g.terminal() {
-		s.pager = g.pager()
+func (g Output) Screen() Screen {
+	s := Screen{Width: g.width(), UTF8: g.isUTF8(), given: g}
+	if g.isTerminal() {
+		s.pager = g.pagerCommand()
 	}
-	s.Color = g.color(s.pager != "" || g.paged())
+	s.Color = g.wantsColor(s.pager != "" || g.isPagedByGit())
 	return s
 }
 
-func (g Given) terminal() bool {
+func (g Output) isTerminal() bool {
 	f, ok := g.Stdout.(*os.File)
 	return ok && run.IsTerminal(f)
 }
 
-// paged reports whether git has started a pager before us (git -p, pager.rekal): it says so, and both streams lead into that.
-func (g Given) paged() bool {
-	if on, ok := boolean(g.getenv("GIT_PAGER_IN_USE")); !on || !ok {
+// isPagedByGit reports whether git has started a pager before us (git -p, pager.rekal): it says so, and both streams lead into that.
+func (g Output) isPagedByGit() bool {
+	if on, ok := parseGitBool(g.getenv("GIT_PAGER_IN_USE")); !on || !ok {
 		return false
 	}
-	out, err := stat(g.Stdout)
-	other, err2 := stat(g.Stderr)
+	out, err := statStream(g.Stdout)
+	other, err2 := statStream(g.Stderr)
 	return err == nil && err2 == nil && out.Mode()&os.ModeNamedPipe != 0 && os.SameFile(out, other)
 }
 
-func stat(w io.Writer) (os.FileInfo, error) {
+func statStream(w io.Writer) (os.FileInfo, error) {
 	f, ok := w.(*os.File)
 	if !ok {
 		return nil, os.ErrInvalid
@@ -74,7 +74,7 @@ func stat(w io.Writer) (os.FileInfo, error) {
 	return f.Stat()
 }
 
-func (g Given) width() int {
+func (g Output) width() int {
 	if n, err := strconv.Atoi(g.getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
@@ -86,33 +86,33 @@ func (g Given) width() int {
 	return defaultWidth
 }
 
-// color follows git's want_color; NO_COLOR (no-color.org) counts where nothing is said but "auto".
-func (g Given) color(pager bool) bool {
+// wantsColor follows git's want_color; NO_COLOR (no-color.org) counts where nothing is said but "auto".
+func (g Output) wantsColor(pager bool) bool {
 	when := strings.ToLower(cmp.Or(g.Color, g.value("color.rekal"), g.value("color.ui")))
 	if when == "always" {
 		return true
 	}
-	if on, ok := boolean(when); when == "never" || when != "" && ok && !on {
+	if on, ok := parseGitBool(when); when == "never" || when != "" && ok && !on {
 		return false
 	}
-	if on, ok := boolean(g.value("color.pager")); pager && ok && !on && g.value("color.pager") != "" {
+	if on, ok := parseGitBool(g.value("color.pager")); pager && ok && !on && g.value("color.pager") != "" {
 		return false
 	}
 	term := g.getenv("TERM")
-	return g.Shown() && term != "" && term != "dumb" && g.getenv("NO_COLOR") == ""
+	return g.SeenByPerson() && term != "" && term != "dumb" && g.getenv("NO_COLOR") == ""
 }
 
-// utf8 is what the locale's variables say, in the order of setlocale(3).
-func (g Given) utf8() bool {
+// isUTF8 is what the locale's variables say, in the order of setlocale(3).
+func (g Output) isUTF8() bool {
 	locale := strings.ToLower(cmp.Or(g.getenv("LC_ALL"), g.getenv("LC_CTYPE"), g.getenv("LANG")))
 	return strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
 }
 
-// pager is the command to print through, as git says it; "" for none.
-func (g Given) pager() string {
+// pagerCommand is the command to print through, as git says it; "" for none.
+func (g Output) pagerCommand() string {
 	ask := exec.Command("git", "var", "GIT_PAGER")
 	if said := g.value("pager.rekal"); said != "" {
-		on, plain := boolean(said)
+		on, plain := parseGitBool(said)
 		if plain && !on {
 			return ""
 		}
@@ -161,13 +161,13 @@ func (s Screen) Print(text string) error {
 	return nil
 }
 
-func (g Given) getenv(key string) string {
+func (g Output) getenv(key string) string {
 	v, _ := g.lookup(key)
 	return v
 }
 
 // lookup finds a variable; the last one of a name wins.
-func (g Given) lookup(key string) (string, bool) {
+func (g Output) lookup(key string) (string, bool) {
 	for i := len(g.Env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(g.Env[i], key+"="); ok {
 			return v, true
@@ -177,15 +177,15 @@ func (g Given) lookup(key string) (string, bool) {
 }
 
 // value is the last value of a key of git's configuration; "" for none.
-func (g Given) value(key string) string {
+func (g Output) value(key string) string {
 	if values := g.Config[key]; len(values) > 0 {
 		return values[len(values)-1]
 	}
 	return ""
 }
 
-// boolean is what git takes for one.
-func boolean(s string) (on, ok bool) {
+// parseGitBool is what git takes for one.
+func parseGitBool(s string) (on, ok bool) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on", "1":
 		return true, true

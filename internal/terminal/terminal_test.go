@@ -30,23 +30,23 @@ func TestColor(t *testing.T) {
 	tty := pair(t, 80)
 	for _, tt := range []struct {
 		name  string
-		given terminal.Given
+		given terminal.Output
 		want  bool
 	}{
-		{"a terminal", terminal.Given{Stdout: tty}, true},
-		{"a file", terminal.Given{Stdout: &bytes.Buffer{}}, false},
-		{"a file, and always", terminal.Given{Stdout: &bytes.Buffer{}, Color: "always"}, true},
-		{"never", terminal.Given{Stdout: tty, Color: "never"}, false},
+		{"a terminal", terminal.Output{Stdout: tty}, true},
+		{"a file", terminal.Output{Stdout: &bytes.Buffer{}}, false},
+		{"a file, and always", terminal.Output{Stdout: &bytes.Buffer{}, Color: "always"}, true},
+		{"never", terminal.Output{Stdout: tty, Color: "never"}, false},
 		{"color.ui", config(tty, "color.ui", "false"), false},
 		{"color.ui always, into a file", config(&bytes.Buffer{}, "color.ui", "always"), true},
 		{"color.rekal before color.ui", config(tty, "color.ui", "false", "color.rekal", "auto"), true},
-		{"--color before both", terminal.Given{Stdout: tty, Color: "auto", Config: map[string][]string{"color.ui": {"never"}}}, true},
-		{"the last value", terminal.Given{Stdout: tty, Config: map[string][]string{"color.ui": {"never", "true"}}}, true},
-		{"NO_COLOR", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR=1"}}, false},
-		{"an empty NO_COLOR", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR="}}, true},
-		{"NO_COLOR, and always", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR=1"}, Color: "always"}, true},
-		{"NO_COLOR, and color.ui true, which is auto", terminal.Given{Stdout: tty, Env: []string{"NO_COLOR=1"}, Config: map[string][]string{"color.ui": {"true"}}}, false},
-		{"a dumb terminal", terminal.Given{Stdout: tty, Env: []string{"TERM=dumb"}}, false},
+		{"--color before both", terminal.Output{Stdout: tty, Color: "auto", Config: map[string][]string{"color.ui": {"never"}}}, true},
+		{"the last value", terminal.Output{Stdout: tty, Config: map[string][]string{"color.ui": {"never", "true"}}}, true},
+		{"NO_COLOR", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}}, false},
+		{"an empty NO_COLOR", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR="}}, true},
+		{"NO_COLOR, and always", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}, Color: "always"}, true},
+		{"NO_COLOR, and color.ui true, which is auto", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}, Config: map[string][]string{"color.ui": {"true"}}}, false},
+		{"a dumb terminal", terminal.Output{Stdout: tty, Env: []string{"TERM=dumb"}}, false},
 		{"a pager without colours", paged(config(tty, "color.pager", "false"), "page it"), false},
 		{"no pager, and it is without colours", paged(config(tty, "color.pager", "false"), "cat"), true},
 	} {
@@ -59,15 +59,15 @@ func TestColor(t *testing.T) {
 	}
 }
 
-func config(out interface{ Write([]byte) (int, error) }, pairs ...string) terminal.Given {
+func config(out interface{ Write([]byte) (int, error) }, pairs ...string) terminal.Output {
 	all := map[string][]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		all[pairs[i]] = []string{pairs[i+1]}
 	}
-	return terminal.Given{Stdout: out, Config: all}
+	return terminal.Output{Stdout: out, Config: all}
 }
 
-func paged(given terminal.Given, pager string) terminal.Given {
+func paged(given terminal.Output, pager string) terminal.Output {
 	given.Env = append(given.Env, "GIT_PAGER="+pager)
 	return given
 }
@@ -75,14 +75,14 @@ func paged(given terminal.Given, pager string) terminal.Given {
 func TestWidthAndLocale(t *testing.T) {
 	tty := pair(t, 57)
 	for _, tt := range []struct {
-		given terminal.Given
+		given terminal.Output
 		width int
 		utf8  bool
 	}{
-		{terminal.Given{Stdout: tty, Env: []string{"LANG=de_DE.UTF-8"}}, 57, true},
-		{terminal.Given{Stdout: tty, Env: []string{"COLUMNS=31", "LANG=de_DE.UTF-8", "LC_ALL=C"}}, 31, false},
-		{terminal.Given{Stdout: tty, Env: []string{"COLUMNS=wide", "LC_CTYPE=C.utf8", "LANG=C"}}, 57, true},
-		{terminal.Given{Stdout: &bytes.Buffer{}}, 80, false},
+		{terminal.Output{Stdout: tty, Env: []string{"LANG=de_DE.UTF-8"}}, 57, true},
+		{terminal.Output{Stdout: tty, Env: []string{"COLUMNS=31", "LANG=de_DE.UTF-8", "LC_ALL=C"}}, 31, false},
+		{terminal.Output{Stdout: tty, Env: []string{"COLUMNS=wide", "LC_CTYPE=C.utf8", "LANG=C"}}, 57, true},
+		{terminal.Output{Stdout: &bytes.Buffer{}}, 80, false},
 	} {
 		if got := tt.given.Screen(); got.Width != tt.width || got.UTF8 != tt.utf8 {
 			t.Errorf("%q: %d columns, UTF-8 %v", tt.given.Env, got.Width, got.UTF8)
@@ -100,16 +100,16 @@ func TestShown(t *testing.T) {
 	paged := []string{"GIT_PAGER_IN_USE=true"}
 	for _, tt := range []struct {
 		name  string
-		given terminal.Given
+		given terminal.Output
 		want  bool
 	}{
-		{"a terminal", terminal.Given{Stdout: pair(t, 80)}, true},
-		{"a buffer", terminal.Given{Stdout: &bytes.Buffer{}}, false},
-		{"a pipe", terminal.Given{Stdout: pipe, Stderr: pipe}, false},
-		{"git's pager", terminal.Given{Stdout: pipe, Stderr: pipe, Env: paged}, true},
-		{"a pipe behind git's pager", terminal.Given{Stdout: pipe, Stderr: os.Stderr, Env: paged}, false},
+		{"a terminal", terminal.Output{Stdout: pair(t, 80)}, true},
+		{"a buffer", terminal.Output{Stdout: &bytes.Buffer{}}, false},
+		{"a pipe", terminal.Output{Stdout: pipe, Stderr: pipe}, false},
+		{"git's pager", terminal.Output{Stdout: pipe, Stderr: pipe, Env: paged}, true},
+		{"a pipe behind git's pager", terminal.Output{Stdout: pipe, Stderr: os.Stderr, Env: paged}, false},
 	} {
-		if got := tt.given.Shown(); got != tt.want {
+		if got := tt.given.SeenByPerson(); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
@@ -118,7 +118,7 @@ func TestShown(t *testing.T) {
 // TestPagerThatQuits: it takes a line of a megabyte, and nothing is wrong.
 func TestPagerThatQuits(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
-	given := terminal.Given{Stdout: pair(t, 80), Env: []string{"GIT_PAGER=head -c 3 >" + said, "PATH=" + os.Getenv("PATH")}}
+	given := terminal.Output{Stdout: pair(t, 80), Env: []string{"GIT_PAGER=head -c 3 >" + said, "PATH=" + os.Getenv("PATH")}}
 	if err := given.Screen().Print(strings.Repeat("x", 1<<20)); err != nil {
 		t.Error(err)
 	}

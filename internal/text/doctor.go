@@ -28,43 +28,43 @@ func Doctor(look Look, d result.Doctor, values bool) string {
 		if signs {
 			head, in = sign, "  "
 		}
-		p.line("", in, safe(look, head), safe(unstyled, " "), safe(bold, c.Name), safe(unstyled, ": "+c.Says))
+		p.writeLine("", in, printableSpan(look, head), printableSpan(unstyled, " "), printableSpan(bold, c.Name), printableSpan(unstyled, ": "+c.Says))
 		if c.Fix != "" && c.Status != "ok" {
-			p.line(in+"-> ", in+"   ", safe(cyan, c.Fix))
+			p.writeLine(in+"-> ", in+"   ", printableSpan(cyan, c.Fix))
 		}
 	}
-	p.leaks(d, values)
+	p.writeLeaks(d, values)
 	return p.String()
 }
 
-// leaks are what today's redaction would take out, by ledger.
-func (p *page) leaks(d result.Doctor, values bool) {
+// writeLeaks are what today's redaction would take out, by ledger.
+func (p *page) writeLeaks(d result.Doctor, values bool) {
 	others := false
 	for i, l := range d.Leaks {
 		if i == 0 || l.Author != d.Leaks[i-1].Author {
 			p.blankLine()
-			p.line("", "  ", safef(unstyled, "in the ledger of %s:", l.Author))
+			p.writeLine("", "  ", printableSpanf(unstyled, "in the ledger of %s:", l.Author))
 		}
-		p.line("  ", "    ", safe(red, l.Rule), safe(unstyled, ": "+Place(l)+Cause(l)+": "+l.Around))
+		p.writeLine("  ", "    ", printableSpan(red, l.Rule), printableSpan(unstyled, ": "+FindingPlace(l)+FindingCause(l)+": "+l.Around))
 		if values && l.Value != "" {
-			p.line("     = ", "       ", safe(yellow, l.Value))
+			p.writeLine("     = ", "       ", printableSpan(yellow, l.Value))
 		}
 		if l.Scrub != "" {
-			p.line("       -> ", "          ", safe(cyan, "git rekal scrub "+l.Scrub))
+			p.writeLine("       -> ", "          ", printableSpan(cyan, "git rekal scrub "+l.Scrub))
 		}
 		others = others || l.Scrub == ""
 	}
 	if d.More > 0 {
-		p.line("", "", safef(unstyled, "and %d more", d.More))
+		p.writeLine("", "", printableSpanf(unstyled, "and %d more", d.More))
 	}
 	if others {
 		p.blankLine()
-		p.line("", "", span{text: `Only its author can scrub a ledger; your next "git rekal sync" takes that over.`})
+		p.writeLine("", "", span{text: `Only its author can scrub a ledger; your next "git rekal sync" takes that over.`})
 	}
 }
 
-// Cause says what made the rule look, behind the place; and the commit of the ledger, where one holds it.
-func Cause(f result.Finding) string {
+// FindingCause says what made the rule look, behind the place; and the commit of the ledger, where one holds it.
+func FindingCause(f result.Finding) string {
 	var about []string
 	if f.Commit != "" {
 		about = append(about, "commit "+result.Short(f.Commit))
@@ -78,8 +78,8 @@ func Cause(f result.Finding) string {
 	return " (" + strings.Join(about, ", ") + ")"
 }
 
-// Place says where a finding is, for a person.
-func Place(f result.Finding) string {
+// FindingPlace says where a finding is, for a person.
+func FindingPlace(f result.Finding) string {
 	if f.Turn == nil {
 		return strings.TrimSpace(f.Session + " " + f.In)
 	}

@@ -81,7 +81,7 @@ func Message(columns int, prefix, rest, line string) string {
 	for i, part := range strings.SplitAfter(line, `"`) {
 		spans = append(spans, span{text: part, unbroken: i%2 == 1})
 	}
-	p.line(prefix, rest, spans...)
+	p.writeLine(prefix, rest, spans...)
 	return p.String()
 }
 

@@ -19,7 +19,7 @@ func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) st
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
 		p.blankLine()
-		p.checkpoint(cp, subject(cp.Commit))
+		p.writeCheckpoint(cp, subject(cp.Commit))
 	}
 	return p.String()
 }
@@ -30,10 +30,10 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 	for _, cp := range checkpoints {
 		sha := p.commit(result.Short(cp.Commit))
 		if cp.Commit == session.ZeroSHA {
-			sha = safe(unstyled, "-------")
+			sha = printableSpan(unstyled, "-------")
 		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
-		p.line("", "", append([]span{sha, safe(unstyled, " "+day+" ")}, p.about(cp, subject(cp.Commit))...)...)
+		p.writeLine("", "", append([]span{sha, printableSpan(unstyled, " "+day+" ")}, p.subjectLine(cp, subject(cp.Commit))...)...)
 	}
 	return p.String()
 }
@@ -41,9 +41,9 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 // roomForTitle is how many columns a title is worth beginning in.
 const roomForTitle = 12
 
-// about is what a checkpoint is about, the ID of its first session and how many others it has; where there is room, also the title of
+// subjectLine is what a checkpoint is about, the ID of its first session and how many others it has; where there is room, also the title of
 // that session. The ID leaves room for a word.
-func (p *page) about(cp result.Checkpoint, subject string) []span {
+func (p *page) subjectLine(cp result.Checkpoint, subject string) []span {
 	const but = len("1234567 2006-01-02 ")
 	who, title := "", ""
 	if cp.Repo != "" {
@@ -60,17 +60,17 @@ func (p *page) about(cp result.Checkpoint, subject string) []span {
 	}
 	taken := but + width(who) + 2
 	if who == "" || p.Width > 0 && p.Width < taken+roomForTitle/2 {
-		return []span{safe(unstyled, p.short(result.Printable(subject), but))}
+		return []span{printableSpan(unstyled, p.trimLeaving(result.Printable(subject), but))}
 	}
-	out := []span{safe(unstyled, p.short(result.Printable(subject), taken)), {text: "  "}, safe(cyan, who)}
+	out := []span{printableSpan(unstyled, p.trimLeaving(result.Printable(subject), taken)), {text: "  "}, printableSpan(cyan, who)}
 	if taken += width(out[0].text) + 2; title != "" && (p.Width == 0 || p.Width >= taken+roomForTitle) {
-		out = append(out, span{text: "  "}, safe(unstyled, p.short(title, taken)))
+		out = append(out, span{text: "  "}, printableSpan(unstyled, p.trimLeaving(title, taken)))
 	}
 	return out
 }
 
-// short is a text that leaves some columns of a line.
-func (p *page) short(s string, but int) string {
+// trimLeaving is a text that leaves some columns of a line.
+func (p *page) trimLeaving(s string, but int) string {
 	if p.Width == 0 {
 		return s
 	}
@@ -81,26 +81,26 @@ func (p *page) short(s string, but int) string {
 	return trimToWidth(s, max(p.Width-but, 1), ellipsis)
 }
 
-func (p *page) checkpoint(cp result.Checkpoint, subject string) {
-	p.line("", "", safe(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
+func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
+	p.writeLine("", "", printableSpan(yellow, "checkpoint "+p.trimLeaving(cp.Checkpoint, len("checkpoint "))))
 	if cp.Repo != "" {
-		p.line("Repo:   ", "        ", safe(unstyled, cp.Repo))
+		p.writeLine("Repo:   ", "        ", printableSpan(unstyled, cp.Repo))
 	}
-	p.line("Code:   ", "        ", p.code(cp, subject)...)
-	p.line("Author: ", "        ", safe(unstyled, p.personAndAddress(cp.Author, cp.Actor)))
-	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
-	via := []span{safe(unstyled, cp.Via)}
+	p.writeLine("Code:   ", "        ", p.commitLine(cp, subject)...)
+	p.writeLine("Author: ", "        ", printableSpan(unstyled, p.personAndAddress(cp.Author, cp.Actor)))
+	p.writeLine("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
+	via := []span{printableSpan(unstyled, cp.Via)}
 	if cp.LastTurnAt != "" {
 		via = append(append(via, span{text: " on "}), p.date(cp.TS)...)
 	}
-	p.line("Via:    ", "        ", append(via, safef(unstyled, ", %s", session.Count(cp.Files, "file")))...)
+	p.writeLine("Via:    ", "        ", append(via, printableSpanf(unstyled, ", %s", session.CountNoun(cp.Files, "file")))...)
 	p.blankLine()
 	for i, s := range cp.Sessions {
 		if i == maxLogged {
-			p.line("    ", "        ", safef(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
+			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
 			break
 		}
-		p.line("    ", "        ", safe(cyan, p.id(s.ID)), safe(unstyled, "  "), safe(bold, s.Title))
+		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "), printableSpan(bold, s.Title))
 		note := ""
 		for _, fact := range []string{s.Tie, s.Signature} {
 			if fact != "" {
@@ -110,12 +110,12 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		if s.Private {
 			note += ", private"
 		}
-		p.line("        ", "        ", safef(unstyled, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
+		p.writeLine("        ", "        ", printableSpanf(unstyled, "%s, %s, %s%s", s.Source, session.CountNoun(s.Turns, "turn"), session.CountNoun(s.Tools, "tool call"), note))
 	}
 }
 
-// code is the commit of a checkpoint. Of one that was imported, the branch may not be known.
-func (p *page) code(cp result.Checkpoint, subject string) []span {
+// commitLine is the commit of a checkpoint. Of one that was imported, the branch may not be known.
+func (p *page) commitLine(cp result.Checkpoint, subject string) []span {
 	if cp.Commit == session.ZeroSHA {
 		return []span{{text: "before the first commit"}}
 	}
@@ -126,7 +126,7 @@ func (p *page) code(cp result.Checkpoint, subject string) []span {
 	if subject != "" {
 		rest += " " + subject
 	}
-	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), safe(unstyled, strings.TrimRight(rest, " \n\t"))}
+	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), printableSpan(unstyled, strings.TrimRight(rest, " \n\t"))}
 }
 
 // date is a time as git log shows it; on a terminal how long ago that was, too.
@@ -135,9 +135,9 @@ func (p *page) date(stamp string) []span {
 	t, err := time.Parse(time.RFC3339, stamp)
 	switch {
 	case err != nil:
-		return []span{safe(unstyled, stamp)}
+		return []span{printableSpan(unstyled, stamp)}
 	case p.Now.IsZero():
-		return []span{unbroken(unstyled, t.Format(asGit))}
+		return []span{unbrokenSpan(unstyled, t.Format(asGit))}
 	}
-	return []span{unbroken(unstyled, t.In(p.Now.Location()).Format(asGit)), {text: " "}, unbroken(unstyled, "("+Ago(p.Now.Sub(t))+")")}
+	return []span{unbrokenSpan(unstyled, t.In(p.Now.Location()).Format(asGit)), {text: " "}, unbrokenSpan(unstyled, "("+Ago(p.Now.Sub(t))+")")}
 }

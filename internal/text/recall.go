@@ -18,45 +18,45 @@ type Exchange struct{ Asked, Answered string }
 // answered there.
 func Recall(look Look, a result.Recall, said map[string]Exchange) string {
 	p := &page{Look: look}
-	p.understood(a)
+	p.writeUnderstood(a)
 	for i, h := range a.Results {
 		p.blankLine()
-		p.hit(i+1, h, a.Why, said)
+		p.writeHit(i+1, h, a.Why, said)
 	}
 	if len(a.More) > 0 {
 		p.blankLine()
-		p.line("", "", safef(unstyled, "And %d more:", len(a.More)))
+		p.writeLine("", "", printableSpanf(unstyled, "And %d more:", len(a.More)))
 		for _, m := range a.More {
-			p.line("   ", "      ", safe(cyan, p.id(m.ID)), span{text: " "}, safe(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
+			p.writeLine("   ", "      ", printableSpan(cyan, p.id(m.ID)), span{text: " "}, printableSpan(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
 		}
 	}
 	return p.String()
 }
 
-// understood says how the question was understood, where that is not plain.
-func (p *page) understood(a result.Recall) {
+// writeUnderstood says how the question was understood, where that is not plain.
+func (p *page) writeUnderstood(a result.Recall) {
 	if w := a.Why; w != nil {
-		p.why(w)
+		p.writeWhy(w)
 	}
 	if a.AsOf != nil {
-		p.line("", "", safe(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
+		p.writeLine("", "", printableSpan(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
 	}
 	if w := a.When; w != nil && w.Dropped {
-		p.line("", "", safef(yellow, "Nothing of %q: this is the answer without it.", w.Read))
+		p.writeLine("", "", printableSpanf(yellow, "Nothing of %q: this is the answer without it.", w.Read))
 	} else if w != nil {
-		p.line("", "", safe(unstyled, p.timeSpan(w)))
+		p.writeLine("", "", printableSpan(unstyled, p.timeSpan(w)))
 	}
 	if len(a.Unknown) > 0 {
-		p.line("", "", safef(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
+		p.writeLine("", "", printableSpanf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}
 	switch {
 	case len(a.Results) > 0 && a.Results[0].Weak:
-		p.line("", "", safef(yellow, "Nothing answers this well. Nearest:"))
+		p.writeLine("", "", printableSpanf(yellow, "Nothing answers this well. Nearest:"))
 	case len(a.Results) > 0:
 	case a.Why != nil:
-		p.line("", "", span{text: "No session explains these lines."})
+		p.writeLine("", "", span{text: "No session explains these lines."})
 	default:
-		p.line("", "", span{text: "Nothing matches."})
+		p.writeLine("", "", span{text: "Nothing matches."})
 	}
 }
 
@@ -77,33 +77,33 @@ func (p *page) timeSpan(w *result.When) string {
 
 // day is a time to the minute, without how long ago that was.
 func (p *page) day(stamp string) string {
-	return result.At(stamp, p.Now.Location(), "2006-01-02 15:04")
+	return result.FormatTime(stamp, p.Now.Location(), "2006-01-02 15:04")
 }
 
-// hit shows one result.
-func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exchange) {
+// writeHit shows one result.
+func (p *page) writeHit(rank int, h result.Hit, why *result.Why, said map[string]Exchange) {
 	head := fmt.Sprintf("%d. ", rank)
 	title := cmp.Or(h.Title, h.Command, "(no title)")
 	if h.Kind == kindRecord {
 		title = "$ " + title
 	}
-	p.line(head, "   ", safe(bold, title))
+	p.writeLine(head, "   ", printableSpan(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.facts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
+	p.writeLine(in, more, p.joinFacts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
-		p.line(in, more, p.commits(h)...)
+		p.writeLine(in, more, p.commitSpans(h)...)
 	}
 	if h.Explains != nil && why != nil {
-		p.line(in, more, explanation(h))
+		p.writeLine(in, more, explanation(h))
 	}
-	p.passage(in, h, said[h.ID])
-	if files := shownFiles(h); len(files) > 0 {
-		p.line(in, in, files...)
+	p.writePassage(in, h, said[h.ID])
+	if files := firstFiles(h); len(files) > 0 {
+		p.writeLine(in, in, files...)
 	}
-	if notes := p.facts(yellow, remarks(h, why != nil)...); len(notes) > 0 {
-		p.line(in, more, notes...)
+	if notes := p.joinFacts(yellow, remarksOn(h, why != nil)...); len(notes) > 0 {
+		p.writeLine(in, more, notes...)
 	}
-	p.line(in, more, unbroken(cyan, gitIn(h.Repo)+" rekal show "+p.id(h.ID)))
+	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
 }
 
 // repoName is what people call a repository; "" for the one in which is asked.
@@ -114,8 +114,8 @@ func repoName(path string) string {
 	return filepath.Base(path)
 }
 
-// gitIn is how git is called for a repository.
-func gitIn(path string) string {
+// gitCommandIn is how git is called for a repository.
+func gitCommandIn(path string) string {
 	switch {
 	case path == "":
 		return "git"
@@ -152,8 +152,8 @@ func agentAndModel(source, model string) string {
 	return source + " (" + model + ")"
 }
 
-// commits are those behind which a session stands.
-func (p *page) commits(h result.Hit) []span {
+// commitSpans are those behind which a session stands.
+func (p *page) commitSpans(h result.Hit) []span {
 	word := "commit "
 	if len(h.Commits) > 1 {
 		word = "commits "
@@ -164,7 +164,7 @@ func (p *page) commits(h result.Hit) []span {
 			out = append(out, span{text: " "})
 		}
 		if slices.Contains(h.Missing, sha) { // it would lead nowhere
-			out = append(out, safe(unstyled, sha+" (not here)"))
+			out = append(out, printableSpan(unstyled, sha+" (not here)"))
 		} else {
 			out = append(out, p.commit(sha))
 		}
@@ -172,37 +172,37 @@ func (p *page) commits(h result.Hit) []span {
 	return out
 }
 
-// passage is what was said: of a line the prompt and the answer, of others what answers the question best.
-func (p *page) passage(in string, h result.Hit, said Exchange) {
+// writePassage is what was said: of a line the prompt and the answer, of others what answers the question best.
+func (p *page) writePassage(in string, h result.Hit, said Exchange) {
 	began := ""
 	if h.Explains != nil && said != (Exchange{}) {
 		began = h.Explains.Purpose
 	}
 	for _, part := range []struct{ who, text string }{{"Began with: ", began}, {"Asked: ", said.Asked}, {"Answered: ", said.Answered}} {
 		if part.text != "" {
-			p.line(in, in+"  ", append([]span{{text: part.who, style: cyan}}, p.matched(part.text)...)...)
+			p.writeLine(in, in+"  ", append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
 		}
 	}
 	if said != (Exchange{}) || h.Snippet == "" {
 		return
 	}
 	if h.Kind == kindRecord {
-		p.lines(in+"  ", h.Snippet)
+		p.writeLines(in+"  ", h.Snippet)
 		return
 	}
-	p.line(in, in, p.matched(h.Snippet)...)
+	p.writeLine(in, in, p.markMatches(h.Snippet)...)
 }
 
-// shownFiles are the first that a session changed, each in one line.
-func shownFiles(h result.Hit) (out []span) {
+// firstFiles are the first that a session changed, each in one line.
+func firstFiles(h result.Hit) (out []span) {
 	for i, file := range h.Files {
 		if i > 0 {
 			out = append(out, span{text: "  "})
 		}
-		out = append(out, unbroken(unstyled, file))
+		out = append(out, unbrokenSpan(unstyled, file))
 	}
 	if more := h.FilesTotal - len(h.Files); more > 0 && len(out) > 0 {
-		out = append(out, span{text: "  "}, unbroken(unstyled, fmt.Sprintf("and %d more", more)))
+		out = append(out, span{text: "  "}, unbrokenSpan(unstyled, fmt.Sprintf("and %d more", more)))
 	}
 	return out
 }
@@ -213,9 +213,9 @@ var tieSentences = map[string]string{ //nolint:gochecknoglobals // a table
 	"inferred": "inferred: nothing recorded ties it to the commit",
 }
 
-// remarks are what to mind about a result.
-func remarks(h result.Hit, why bool) []string {
-	changed, gone := becameSince("changed", h.Stale, result.StaleChanged), becameSince("gone", h.Stale, result.StaleDeleted)
+// remarksOn are what to mind about a result.
+func remarksOn(h result.Hit, why bool) []string {
+	changed, gone := filesSince("changed", h.Stale, result.StaleChanged), filesSince("gone", h.Stale, result.StaleDeleted)
 	tie, purged := "", ""
 	if !why {
 		tie = tieSentences[h.Tie]
@@ -229,8 +229,8 @@ func remarks(h result.Hit, why bool) []string {
 	return []string{tie, changed, gone, purged}
 }
 
-// becameSince names the files that became something since a session left them; "" for none.
-func becameSince(what string, files []result.File, freshness string) string {
+// filesSince names the files that became something since a session left them; "" for none.
+func filesSince(what string, files []result.File, freshness string) string {
 	var paths []string
 	for _, f := range files {
 		if f.Freshness == freshness {

@@ -14,24 +14,24 @@ import (
 func Stats(look Look, s result.Stats) string {
 	p := &page{Look: look}
 	if s.Total.Requests == 0 {
-		p.line("", "", safe(unstyled, "No session here counts its tokens."))
-		p.uncounted(s)
+		p.writeLine("", "", printableSpan(unstyled, "No session here counts its tokens."))
+		p.writeUncounted(s)
 		return p.String()
 	}
 	rows := append([]result.Tokens{}, s.Results...)
 	rows = append(rows, s.Total)
 	table := [][]string{{strings.ToUpper(s.By), "SESSIONS", "REQUESTS", "INPUT", "OUTPUT", "CACHED", "WRITTEN", "COST"}}
 	for i, r := range rows {
-		first := cmp.Or(p.keyOf(s.By, r), "none")
+		first := cmp.Or(p.rowName(s.By, r), "none")
 		if i == len(s.Results) {
 			first = "total"
 		}
 		table = append(table, []string{
 			first, session.Thousands(r.Sessions), session.Thousands(r.Requests),
-			result.Rounded(r.Input), result.Rounded(r.Output), result.Rounded(r.CacheRead), result.Rounded(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
+			result.RoundTokens(r.Input), result.RoundTokens(r.Output), result.RoundTokens(r.CacheRead), result.RoundTokens(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
 		})
 	}
-	p.table(table, func(row int) float64 {
+	p.writeTable(table, func(row int) float64 {
 		if row < 1 || row > len(s.Results) {
 			return 0
 		}
@@ -42,21 +42,21 @@ func Stats(look Look, s result.Stats) string {
 		return float64(s.Results[row-1].Sum()) / float64(largest)
 	})
 	if s.More > 0 {
-		p.line("", "", safef(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
+		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
 	}
-	p.uncounted(s)
+	p.writeUncounted(s)
 	return p.String()
 }
 
-// uncounted says of how many sessions nothing is known.
-func (p *page) uncounted(s result.Stats) {
+// writeUncounted says of how many sessions nothing is known.
+func (p *page) writeUncounted(s result.Stats) {
 	if s.Uncounted > 0 {
-		p.line("", "", safef(dim, "%s without counts: their transcripts hold none, or were captured before counts were kept.", session.Count(s.Uncounted, "session")))
+		p.writeLine("", "", printableSpanf(dim, "%s without counts: their transcripts hold none, or were captured before counts were kept.", session.CountNoun(s.Uncounted, "session")))
 	}
 }
 
-// keyOf is what a row sums up, as it is shown.
-func (p *page) keyOf(by string, r result.Tokens) string {
+// rowName is what a row sums up, as it is shown.
+func (p *page) rowName(by string, r result.Tokens) string {
 	key := r.Key
 	switch by {
 	case "commit":
@@ -82,9 +82,9 @@ func money(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// table lays rows out in columns: the first one to the left, numbers to the right, a column in which nothing stands left out. Where there is
+// writeTable lays rows out in columns: the first one to the left, numbers to the right, a column in which nothing stands left out. Where there is
 // room, a line ends in a bar of its share of a row's largest, from 0 to 1.
-func (p *page) table(rows [][]string, share func(row int) float64) {
+func (p *page) writeTable(rows [][]string, share func(row int) float64) {
 	const firstColumn, barRoom = 44, 24
 	widths := make([]int, len(rows[0]))
 	for n, row := range rows {
@@ -121,7 +121,7 @@ func (p *page) table(rows [][]string, share func(row int) float64) {
 		if n == 0 {
 			look = dim
 		}
-		spans := []span{unbroken(look, strings.TrimRight(b.String(), " "))}
+		spans := []span{unbrokenSpan(look, strings.TrimRight(b.String(), " "))}
 		if length := int(share(n)*float64(bar) + .5); bar > 2 && length > 0 {
 			mark := "#"
 			if p.UTF8 {
@@ -130,12 +130,12 @@ func (p *page) table(rows [][]string, share func(row int) float64) {
 			gap := widths[0] + total + 2 - width(spans[0].text)
 			spans = append(spans, span{text: strings.Repeat(" ", gap)}, span{text: strings.Repeat(mark, length), style: cyan})
 		}
-		p.row(spans)
+		p.writeRow(spans)
 	}
 }
 
-// row adds a line that is not folded.
-func (p *page) row(spans []span) {
+// writeRow adds a line that is not folded.
+func (p *page) writeRow(spans []span) {
 	for _, s := range spans {
 		p.writeSpan(s)
 	}
@@ -146,7 +146,7 @@ func (p *page) row(spans []span) {
 func Lines(look Look, s result.LineStats) string {
 	p := &page{Look: look}
 	if s.Total.Lines == 0 {
-		p.line("", "", safe(unstyled, "There are no lines to count."))
+		p.writeLine("", "", printableSpan(unstyled, "There are no lines to count."))
 		return p.String()
 	}
 	table := [][]string{{"", "LINES", "SESSIONS", "WROTE", "NO SESSION", "UNKNOWN"}}
@@ -162,17 +162,17 @@ func Lines(look Look, s result.LineStats) string {
 		of := func(n int) string { return fmt.Sprintf("%d%%", (100*n+r.Lines/2)/r.Lines) }
 		table = append(table, []string{first, session.Thousands(r.Lines), session.Thousands(r.Sessions), of(r.Wrote), of(r.NoSession), of(r.Unknown)})
 	}
-	p.table(table, func(row int) float64 {
+	p.writeTable(table, func(row int) float64 {
 		if row == 0 {
 			return 0
 		}
 		return float64(rows[row-1].Wrote) / float64(rows[row-1].Lines)
 	})
 	if s.More > 0 {
-		p.line("", "", safef(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
+		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
 	}
 	if s.Of == "" && s.Writers > 0 {
-		p.line("", "", safef(dim, "Of %s that wrote lines, %s left some that stand today.", session.Count(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
+		p.writeLine("", "", printableSpanf(dim, "Of %s that wrote lines, %s left some that stand today.", session.CountNoun(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
 	}
 	return p.String()
 }
@@ -180,31 +180,31 @@ func Lines(look Look, s result.LineStats) string {
 // Work is how much was worked in sessions, with a calendar of the last year.
 func Work(look Look, s result.WorkStats) string {
 	p := &page{Look: look}
-	p.line("", "", safef(unstyled, "%s, %s, %s. %s of them led to %s.", session.Counted(s.Sessions, "session"), session.Counted(s.Turns, "turn"),
+	p.writeLine("", "", printableSpanf(unstyled, "%s, %s, %s. %s of them led to %s.", session.Counted(s.Sessions, "session"), session.Counted(s.Turns, "turn"),
 		session.Counted(s.ToolCalls, "tool call"), session.Thousands(s.Committed), session.Counted(s.Commits, "commit")))
 	if s.Sessions == 0 {
 		return p.String()
 	}
-	p.table([][]string{
-		{"", "MEDIAN", "9 OF 10", "MOST"}, spread("minutes of a session", s.Minutes), spread("sessions behind a commit", s.PerCommit), spread("commits of a session", s.PerSession),
+	p.writeTable([][]string{
+		{"", "MEDIAN", "9 OF 10", "MOST"}, spreadRow("minutes of a session", s.Minutes), spreadRow("sessions behind a commit", s.PerCommit), spreadRow("commits of a session", s.PerSession),
 	}, func(int) float64 { return 0 })
-	p.calendar(s.Days)
+	p.writeCalendar(s.Days)
 	if len(s.Together) > 0 {
-		p.row([]span{unbroken(unstyled, "")})
-		p.row([]span{unbroken(dim, "Changed together, by how many sessions:")})
+		p.writeRow([]span{unbrokenSpan(unstyled, "")})
+		p.writeRow([]span{unbrokenSpan(dim, "Changed together, by how many sessions:")})
 		for _, pair := range s.Together {
-			p.line(fmt.Sprintf("%5s  ", session.Thousands(pair.Sessions)), "       ", safe(unstyled, pair.A+" "+pair.B))
+			p.writeLine(fmt.Sprintf("%5s  ", session.Thousands(pair.Sessions)), "       ", printableSpan(unstyled, pair.A+" "+pair.B))
 		}
 	}
 	return p.String()
 }
 
-func spread(of string, s result.Spread) []string {
+func spreadRow(of string, s result.Spread) []string {
 	return []string{of, session.Thousands(s.Median), session.Thousands(s.Ninth), session.Thousands(s.Most)}
 }
 
-// calendar shows how many sessions began on each day of the year that ends with the last one: a column for each week, as many as there is room for.
-func (p *page) calendar(days []result.Day) {
+// writeCalendar shows how many sessions began on each day of the year that ends with the last one: a column for each week, as many as there is room for.
+func (p *page) writeCalendar(days []result.Day) {
 	if len(days) == 0 {
 		return
 	}
@@ -233,8 +233,8 @@ func (p *page) calendar(days []result.Day) {
 			next = week + 4
 		}
 	}
-	p.row([]span{unbroken(unstyled, "")})
-	p.row([]span{unbroken(dim, strings.TrimRight(string(months), " "))})
+	p.writeRow([]span{unbrokenSpan(unstyled, "")})
+	p.writeRow([]span{unbrokenSpan(dim, strings.TrimRight(string(months), " "))})
 	for weekday := range 7 {
 		var b strings.Builder
 		for week := range weeks {
@@ -248,7 +248,7 @@ func (p *page) calendar(days []result.Day) {
 				b.WriteRune(marks[1+(n-1)*3/max(most-1, 1)])
 			}
 		}
-		p.row([]span{unbroken(dim, monday.AddDate(0, 0, weekday).Format("Mon ")), unbroken(green, strings.TrimRight(b.String(), " "))})
+		p.writeRow([]span{unbrokenSpan(dim, monday.AddDate(0, 0, weekday).Format("Mon ")), unbrokenSpan(green, strings.TrimRight(b.String(), " "))})
 	}
-	p.row([]span{unbroken(dim, fmt.Sprintf("    %c 1 to %c %d sessions on a day", marks[1], marks[len(marks)-1], most))})
+	p.writeRow([]span{unbrokenSpan(dim, fmt.Sprintf("    %c 1 to %c %d sessions on a day", marks[1], marks[len(marks)-1], most))})
 }

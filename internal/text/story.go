@@ -27,15 +27,15 @@ const textMost = 400
 func Story(look Look, s result.Story, v View) string {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	if s.Why != nil {
-		p.sentence(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
-		p.unexplained(s.Why)
+		p.writeSentence(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
+		p.writeUnexplained(s.Why)
 	}
 	told := map[string]bool{}
 	for _, c := range s.Commits {
 		p.commitBlock(c)
 		if len(c.Sessions) == 0 {
 			p.blankLine()
-			p.sentence(dim, "No session is known behind this commit.")
+			p.writeSentence(dim, "No session is known behind this commit.")
 		}
 		if s.Kind == "session" || v == Stat {
 			continue
@@ -43,17 +43,17 @@ func Story(look Look, s result.Story, v View) string {
 		for _, one := range s.Sessions {
 			if slices.Contains(c.Sessions, one.ID) && !told[one.ID] {
 				told[one.ID] = true
-				p.session(one)
+				p.writeSession(one)
 			}
 		}
 	}
 	for _, one := range s.Sessions {
 		if !told[one.ID] {
-			p.session(one)
+			p.writeSession(one)
 		}
 	}
 	for _, m := range s.Memories {
-		p.memory(m)
+		p.writeMemory(m)
 	}
 	return p.String()
 }
@@ -65,36 +65,38 @@ type storyPage struct {
 	view  View
 }
 
-func (p *storyPage) sentence(style style, text string) { p.line("", "  ", safe(style, text)) }
+func (p *storyPage) writeSentence(style style, text string) {
+	p.writeLine("", "  ", printableSpan(style, text))
+}
 
-// fact is a line such as "Author: Alice".
-func (p *storyPage) fact(name, text string) {
-	p.line(fmt.Sprintf("%-8s", name+":"), "        ", safe(unstyled, text))
+// writeFact is a line such as "Author: Alice".
+func (p *storyPage) writeFact(name, text string) {
+	p.writeLine(fmt.Sprintf("%-8s", name+":"), "        ", printableSpan(unstyled, text))
 }
 
 func (p *storyPage) commitBlock(c result.StoryCommit) {
 	p.blankLine()
-	p.line("", "  ", safe(yellow, "commit "), p.commit(c.Commit))
+	p.writeLine("", "  ", printableSpan(yellow, "commit "), p.commit(c.Commit))
 	if c.Missing {
-		p.sentence(dim, "not in this clone")
+		p.writeSentence(dim, "not in this clone")
 		return
 	}
-	p.fact("Author", c.Author+" <"+c.Email+">")
-	p.line("Date:   ", "        ", p.date(c.TS)...)
+	p.writeFact("Author", c.Author+" <"+c.Email+">")
+	p.writeLine("Date:   ", "        ", p.date(c.TS)...)
 	for _, id := range c.Sessions {
-		p.fact("Behind", p.behind(c, id))
+		p.writeFact("Behind", p.sessionBehind(c, id))
 	}
 	for _, id := range c.Links {
-		p.fact("Links", "rekal:"+id)
+		p.writeFact("Links", "rekal:"+id)
 	}
 	p.blankLine()
 	p.marginBlock(unstyled, "    ", c.Subject+"\n\n"+c.Body)
 	p.blankLine()
-	p.stat(c.Files)
+	p.writeDiffstat(c.Files)
 }
 
-// behind names a session behind a commit.
-func (p *storyPage) behind(c result.StoryCommit, id string) string {
+// sessionBehind names a session behind a commit.
+func (p *storyPage) sessionBehind(c result.StoryCommit, id string) string {
 	i := slices.IndexFunc(p.story.Sessions, func(s result.StorySession) bool { return s.ID == id })
 	if i < 0 {
 		return id
@@ -102,8 +104,8 @@ func (p *storyPage) behind(c result.StoryCommit, id string) string {
 	return p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title + " (" + c.Ties[id] + ")"
 }
 
-// stat is a diffstat as git's, without the bars.
-func (p *storyPage) stat(files []result.Diffstat) {
+// writeDiffstat is a diffstat as git's, without the bars.
+func (p *storyPage) writeDiffstat(files []result.Diffstat) {
 	wide := 0
 	for _, f := range files {
 		wide = min(max(wide, width(result.Printable(pathOrRename(f)))), 60)
@@ -117,10 +119,10 @@ func (p *storyPage) stat(files []result.Diffstat) {
 			change = "not in this clone"
 		}
 		name := result.Printable(pathOrRename(f))
-		p.line(" ", "   ", safe(unstyled, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
+		p.writeLine(" ", "   ", printableSpan(unstyled, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
 	}
 	if len(files) > 0 {
-		p.line(" ", " ", safe(dim, result.Sum(files)))
+		p.writeLine(" ", " ", printableSpan(dim, result.SumDiffstat(files)))
 	}
 }
 
@@ -131,56 +133,56 @@ func pathOrRename(f result.Diffstat) string {
 	return f.Path
 }
 
-func (p *storyPage) session(s result.StorySession) {
+func (p *storyPage) writeSession(s result.StorySession) {
 	p.blankLine()
 	if p.view == Stat {
-		p.sentence(yellow, "session "+s.Short+"  "+s.Title)
-		p.line("    ", "    ", safef(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, size(s)))
+		p.writeSentence(yellow, "session "+s.Short+"  "+s.Title)
+		p.writeLine("    ", "    ", printableSpanf(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, sessionSize(s)))
 		return
 	}
-	p.sentence(yellow, "session "+s.ID)
-	p.fact("Title", cmp.Or(s.Title, "(no title)"))
-	p.fact("Author", p.personAndAddress(s.Author, s.Actor))
+	p.writeSentence(yellow, "session "+s.ID)
+	p.writeFact("Title", cmp.Or(s.Title, "(no title)"))
+	p.writeFact("Author", p.personAndAddress(s.Author, s.Actor))
 	if s.Signature != "" {
-		p.fact("Signed", s.Signature)
+		p.writeFact("Signed", s.Signature)
 	}
-	agent := agentAndModel(s.Source, s.Model) + ", " + size(s)
+	agent := agentAndModel(s.Source, s.Model) + ", " + sessionSize(s)
 	if s.Private {
 		agent += ", private"
 	}
-	p.fact("Agent", agent)
+	p.writeFact("Agent", agent)
 	if s.Tokens != nil {
-		p.fact("Tokens", s.Tokens.String())
+		p.writeFact("Tokens", s.Tokens.String())
 	}
-	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
+	p.writeLine("Date:   ", "        ", p.beginTime(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
-		p.sentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
+		p.writeSentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
-	calls := p.calls(s.Tools, -1)
+	calls := p.writeCalls(s.Tools, -1)
 	for _, t := range s.Said {
-		p.turn(t)
-		calls = p.calls(calls, t.Turn)
+		p.writeTurn(t)
+		calls = p.writeCalls(calls, t.Turn)
 	}
 	if len(s.Left) > 0 {
 		p.blankLine()
-		p.sentence(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
+		p.writeSentence(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
 	}
 }
 
-// size is how long a session is.
-func size(s result.StorySession) string {
-	return session.Count(s.Turns, "turn") + ", " + session.Count(s.ToolCalls, "tool call")
+// sessionSize is how long a session is.
+func sessionSize(s result.StorySession) string {
+	return session.CountNoun(s.Turns, "turn") + ", " + session.CountNoun(s.ToolCalls, "tool call")
 }
 
-// began is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
-func (p *storyPage) began(stamp string) []span {
+// beginTime is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
+func (p *storyPage) beginTime(stamp string) []span {
 	if p.Now.IsZero() {
 		return p.date(stamp)
 	}
-	return []span{unbroken(unstyled, p.when(stamp))}
+	return []span{unbrokenSpan(unstyled, p.when(stamp))}
 }
 
-func (p *storyPage) turn(t result.Turn) {
+func (p *storyPage) writeTurn(t result.Turn) {
 	switch human := t.Role == session.RoleHuman; {
 	case human:
 		p.blankLine()
@@ -212,8 +214,8 @@ func trimPathToEnd(path string, most int) string {
 	return "…" + end
 }
 
-// calls folds the calls up to those behind a turn into a line or two, and gives the rest.
-func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
+// writeCalls folds the calls up to those behind a turn into a line or two, and gives the rest.
+func (p *storyPage) writeCalls(all []result.Tool, turn int) []result.Tool {
 	n := 0
 	var order []string
 	named := map[string][]string{}
@@ -265,12 +267,12 @@ func trimCalls(line string) string {
 	return short
 }
 
-func (p *storyPage) memory(m result.Memory) {
+func (p *storyPage) writeMemory(m result.Memory) {
 	p.blankLine()
-	p.sentence(yellow, "memory "+m.ID)
-	p.fact("Title", cmp.Or(m.Title, "(no title)"))
-	p.fact("Author", p.personAndAddress(m.Author, ""))
-	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
+	p.writeSentence(yellow, "memory "+m.ID)
+	p.writeFact("Title", cmp.Or(m.Title, "(no title)"))
+	p.writeFact("Author", p.personAndAddress(m.Author, ""))
+	p.writeLine("Date:   ", "        ", p.beginTime(m.CapturedAt)...)
 	p.blankLine()
 	if p.view != Stat {
 		p.marginBlock(unstyled, "    ", m.Content)
@@ -282,13 +284,13 @@ func (p *storyPage) marginBlock(style style, margin, text string) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "    ")), "\n")
 	for i, l := range lines {
 		if i == textMost {
-			p.line(margin, margin, safef(dim, "… %d lines more; --json has them", len(lines)-i))
+			p.writeLine(margin, margin, printableSpanf(dim, "… %d lines more; --json has them", len(lines)-i))
 			return
 		}
 		rest := margin
 		if l = strings.TrimRight(l, " \r"); style == dim {
 			rest = "      "
 		}
-		p.line(margin, rest, safe(style, l))
+		p.writeLine(margin, rest, printableSpan(style, l))
 	}
 }

@@ -60,8 +60,8 @@ type page struct {
 
 func (p *page) String() string { return p.b.String() }
 
-// line adds a paragraph of one source line, folded where it is too long: what follows is indented by rest.
-func (p *page) line(indent, rest string, spans ...span) {
+// writeLine adds a paragraph of one source line, folded where it is too long: what follows is indented by rest.
+func (p *page) writeLine(indent, rest string, spans ...span) {
 	room := 0
 	if p.Width > 0 {
 		room = max(p.Width, narrowest) - max(width(indent), width(rest))
@@ -101,21 +101,25 @@ func (p *page) writeSpan(s span) {
 	p.b.WriteString(text)
 }
 
-// safe is text from anywhere, on one line.
-func safe(style style, text string) span { return span{text: result.Printable(text), style: style} }
+// printableSpan is text from anywhere, on one line.
+func printableSpan(style style, text string) span {
+	return span{text: result.Printable(text), style: style}
+}
 
-// unbroken is safe for what is best read in one line.
-func unbroken(style style, text string) span {
-	s := safe(style, text)
+// unbrokenSpan is safe for what is best read in one line.
+func unbrokenSpan(style style, text string) span {
+	s := printableSpan(style, text)
 	s.unbroken = true
 	return s
 }
 
-func safef(style style, format string, a ...any) span { return safe(style, fmt.Sprintf(format, a...)) }
+func printableSpanf(style style, format string, a ...any) span {
+	return printableSpan(style, fmt.Sprintf(format, a...))
+}
 
 // commit shows a commit, with its page where that is known.
 func (p *page) commit(sha string) span {
-	s := safe(yellow, sha)
+	s := printableSpan(yellow, sha)
 	if p.Commit == nil {
 		return s
 	}
@@ -138,7 +142,7 @@ func (p *page) person(email, actor string) string { return withActor(p.People.Na
 
 // personAndAddress is the name and the address.
 func (p *page) personAndAddress(email, actor string) string {
-	return withActor(p.People.Full(email), actor)
+	return withActor(p.People.NameAndAddress(email), actor)
 }
 
 // withActor adds "(agent)" if an agent acted without a person.
@@ -149,8 +153,8 @@ func withActor(name, actor string) string {
 	return name
 }
 
-// matched shows a text with what answers the question in bold.
-func (p *page) matched(text string) (out []span) {
+// markMatches shows a text with what answers the question in bold.
+func (p *page) markMatches(text string) (out []span) {
 	text = result.Printable(text)
 	at := 0
 	if p.Matches != nil {
@@ -162,8 +166,8 @@ func (p *page) matched(text string) (out []span) {
 	return append(out, span{text: text[at:]})
 }
 
-// lines adds a text of several lines, each folded by itself; of empty ones in a row one is left.
-func (p *page) lines(indent, text string) {
+// writeLines adds a text of several lines, each folded by itself; of empty ones in a row one is left.
+func (p *page) writeLines(indent, text string) {
 	empty := false
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
 	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
@@ -175,12 +179,12 @@ func (p *page) lines(indent, text string) {
 			p.blankLine()
 			empty = false
 		}
-		p.line(indent, indent, p.matched(line)...)
+		p.writeLine(indent, indent, p.markMatches(line)...)
 	}
 }
 
-// facts shows those of some facts that are not "", with separators; none is broken over two lines.
-func (p *page) facts(style style, facts ...string) (out []span) {
+// joinFacts shows those of some facts that are not "", with separators; none is broken over two lines.
+func (p *page) joinFacts(style style, facts ...string) (out []span) {
 	dot := ","
 	if p.UTF8 {
 		dot = " ·"
@@ -193,7 +197,7 @@ func (p *page) facts(style style, facts ...string) (out []span) {
 			out[last].text += dot
 			out = append(out, span{text: " "})
 		}
-		out = append(out, unbroken(style, s))
+		out = append(out, unbrokenSpan(style, s))
 	}
 	return out
 }
@@ -225,8 +229,8 @@ func Ago(d time.Duration) string {
 		{"month", 365 * day / 12, 365 * day},
 	} {
 		if d < u.below {
-			return session.Count(int((d+u.size/2)/u.size), u.name) + " ago"
+			return session.CountNoun(int((d+u.size/2)/u.size), u.name) + " ago"
 		}
 	}
-	return session.Count(int(d/(365*day)), "year") + " ago"
+	return session.CountNoun(int(d/(365*day)), "year") + " ago"
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// why says which lines were asked about, and which of them no session explains.
-func (p *page) why(w *result.Why) {
-	p.line("", "  ", safef(bold, "%s:%s", w.Path, rangeList([]result.Range{{w.From, w.To}})))
-	p.unexplained(w)
+// writeWhy says which lines were asked about, and which of them no session explains.
+func (p *page) writeWhy(w *result.Why) {
+	p.writeLine("", "  ", printableSpanf(bold, "%s:%s", w.Path, rangeList([]result.Range{{w.From, w.To}})))
+	p.writeUnexplained(w)
 }
 
-// unexplained are the lines behind which no session is known.
-func (p *page) unexplained(w *result.Why) {
+// writeUnexplained are the lines behind which no session is known.
+func (p *page) writeUnexplained(w *result.Why) {
 	if len(w.Uncommitted) > 0 {
-		p.line("", "  ", safef(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
+		p.writeLine("", "  ", printableSpanf(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
 		end := span{}
 		if s.Cut {
 			end.text = " or one before it, which this shallow clone lacks"
 		}
-		p.line("", "  ", safef(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges)), p.commit(s.Commit), end)
+		p.writeLine("", "  ", printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges)), p.commit(s.Commit), end)
 		for _, n := range s.Notes {
-			p.line("  ", "    ", safef(unstyled, "%s: %s", linesInWords(n.Ranges), n))
+			p.writeLine("  ", "    ", printableSpanf(unstyled, "%s: %s", linesInWords(n.Ranges), n))
 		}
 	}
 }
@@ -48,7 +48,7 @@ func explanation(h result.Hit) span {
 	if len(e.Shared) > 0 {
 		out = append(out, rangeList(e.Shared)+" may be another session's")
 	}
-	return safe(look, strings.Join(out, "; "))
+	return printableSpan(look, strings.Join(out, "; "))
 }
 
 // subtractRanges are the lines of ranges that others do not hold; both are in order.

@@ -60,7 +60,7 @@ func (c *counter) add(r rune) {
 		c.end(kind)
 	}
 	if kind == other {
-		c.sixths += beyond(r)
+		c.sixths += weightOfOther(r)
 	}
 	c.mixed = c.mixed || c.n > 0 && r != c.prev
 	if isUpper(r) {
@@ -74,35 +74,35 @@ func (c *counter) add(r rune) {
 func (c *counter) end(next class) {
 	switch c.in {
 	case letter:
-		c.sixths += c.letters(next)
+		c.sixths += c.weighLetters(next)
 	case digit:
-		c.sixths += share(c.n, 2)
+		c.sixths += sixthsFor(c.n, 2)
 	case sign:
-		c.sixths += c.signs(next)
+		c.sixths += c.weighSigns(next)
 	case space:
 		if next == letter || next == sign {
 			c.n--
 		}
-		c.sixths += share(c.n, 8)
+		c.sixths += sixthsFor(c.n, 8)
 	case none, other:
 	}
 	c.before, c.in, c.n, c.upper, c.mixed = c.in, none, 0, 0, false
 }
 
-func (c *counter) letters(next class) int {
+func (c *counter) weighLetters(next class) int {
 	switch {
 	case c.before == digit || next == digit:
-		return share(c.n, 2)
+		return sixthsFor(c.n, 2)
 	case c.upper > 1:
-		return share(c.upper, 3) + share(c.n-c.upper, 4)
+		return sixthsFor(c.upper, 3) + sixthsFor(c.n-c.upper, 4)
 	}
-	return share(c.n, 4)
+	return sixthsFor(c.n, 4)
 }
 
-func (c *counter) signs(next class) int {
-	weight := share(c.n, 4)
+func (c *counter) weighSigns(next class) int {
+	weight := sixthsFor(c.n, 4)
 	if c.mixed {
-		weight = share(c.n, 2)
+		weight = sixthsFor(c.n, 2)
 	}
 	if next == letter {
 		weight -= 2
@@ -110,8 +110,8 @@ func (c *counter) signs(next class) int {
 	return weight
 }
 
-// share is a token, in sixths, for each so many characters begun.
-func share(n, each int) int { return 6 * ((n + each - 1) / each) }
+// sixthsFor is a token, in sixths, for each so many characters begun.
+func sixthsFor(n, each int) int { return 6 * ((n + each - 1) / each) }
 
 func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
 
@@ -129,8 +129,8 @@ func classOf(r rune) class {
 	return other
 }
 
-// beyond is the weight of a line end and of a character that is not ASCII.
-func beyond(r rune) int {
+// weightOfOther is the weight of a line end and of a character that is not ASCII.
+func weightOfOther(r rune) int {
 	switch {
 	case r == '\n' || r < 0x800:
 		return 6

@@ -87,7 +87,7 @@ func sum(doc transcript.Document, root string) sums {
 			if c.Failed {
 				out.Failed++
 			}
-			if p := c.Edited(); p != "" {
+			if p := c.EditedPath(); p != "" {
 				if !filepath.IsAbs(p) {
 					p = filepath.Join(root, p)
 				}

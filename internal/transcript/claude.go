@@ -37,12 +37,12 @@ func (c ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 	for _, store := range claudeStores(env) {
 		for _, e := range l.list(store) {
 			if ctx.Err() == nil {
-				l.project(filepath.Join(store, e.Name()))
+				l.takeProject(filepath.Join(store, e.Name()))
 			}
 		}
 	}
 	for _, f := range l.search(ctx) {
-		l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
+		l.takeSubagentsOf(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
 	}
 	slices.SortFunc(l.found.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return l.result(ctx)
@@ -98,42 +98,42 @@ type claudeLocator struct {
 	own   string   // a folder name that the user chose
 }
 
-// project takes the files of one project's folder, or leaves them to be searched.
-func (l *claudeLocator) project(dir string) {
-	ours := l.named(filepath.Base(dir))
+// takeProject takes the files of one project's folder, or leaves them to be searched.
+func (l *claudeLocator) takeProject(dir string) {
+	ours := l.isWorktreeName(filepath.Base(dir))
 	for _, e := range l.list(dir) {
-		f, ok := l.file(dir, e.Name(), "")
+		f, ok := l.describeFile(dir, e.Name(), "")
 		switch {
 		case ours && e.IsDir():
-			l.subagents(filepath.Join(dir, e.Name(), "subagents"), e.Name())
+			l.takeSubagentsOf(filepath.Join(dir, e.Name(), "subagents"), e.Name())
 		case ours && ok:
 			l.found.Files = append(l.found.Files, f)
 		case ok:
-			l.consider(f, unknownFolder)
+			l.considerBegun(f, unknownFolder)
 		}
 	}
 }
 
-// named reports whether a folder's name is that of a worktree. One that was cut short may be another's.
-func (l *claudeLocator) named(name string) bool {
+// isWorktreeName reports whether a folder's name is that of a worktree. One that was cut short may be another's.
+func (l *claudeLocator) isWorktreeName(name string) bool {
 	return l.own != "" && name == l.own || len(name) < encodedLength && slices.Contains(l.names, name)
 }
 
-// subagents takes the transcripts of one session's subagents, and of those of its workflows.
-func (l *claudeLocator) subagents(dir, sid string) {
+// takeSubagentsOf takes the transcripts of one session's subagents, and of those of its workflows.
+func (l *claudeLocator) takeSubagentsOf(dir, sid string) {
 	for _, e := range l.list(dir) {
 		if e.IsDir() && e.Name() == "workflows" && filepath.Base(dir) == "subagents" { // no deeper, as links may lead in circles
 			for _, run := range l.list(filepath.Join(dir, "workflows")) {
-				l.subagents(filepath.Join(dir, "workflows", run.Name()), sid)
+				l.takeSubagentsOf(filepath.Join(dir, "workflows", run.Name()), sid)
 			}
-		} else if f, ok := l.file(dir, e.Name(), sid); ok && f.AgentID != "" {
+		} else if f, ok := l.describeFile(dir, e.Name(), sid); ok && f.AgentID != "" {
 			l.found.Files = append(l.found.Files, f)
 		}
 	}
 }
 
-// file describes one transcript; ok is false for any other file.
-func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
+// describeFile describes one transcript; ok is false for any other file.
+func (l *claudeLocator) describeFile(dir, entry, sid string) (f File, ok bool) {
 	stem, ok := strings.CutSuffix(entry, ".jsonl")
 	if !ok || stem == "" {
 		return File{}, false

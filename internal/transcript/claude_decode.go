@@ -67,7 +67,7 @@ func (d *claudeDecoder) line(ln []byte) bool {
 	d.record(kind, p)
 	if id != "" {
 		d.seen[id] = nil
-		if p.undivided() {
+		if p.isUndivided() {
 			d.seen[id] = p
 		}
 	}
@@ -90,20 +90,20 @@ func (d *claudeDecoder) part() *part {
 
 func (d *claudeDecoder) record(kind string, p *part) {
 	r := &d.rec
-	d.place(p)
+	d.settlePlace(p)
 	d.model = ""
 	if len(r.version) > 0 {
 		d.version = truncate(stringOf(r.version), maxName)
 	}
 	switch kind {
 	case "custom-title":
-		p.titleWhole(TitleUser, stringOf(r.customTitle))
+		p.setSessionTitle(TitleUser, stringOf(r.customTitle))
 	case "ai-title":
-		p.titleWhole(TitleAgent, stringOf(r.aiTitle))
+		p.setSessionTitle(TitleAgent, stringOf(r.aiTitle))
 	case "summary":
 		d.titles = append(d.titles, leafTitle{stringOf(r.leaf), stringOf(r.summary)})
 	case "queue-operation":
-		p.queue.apply(stringOf(r.operation), session.Typed(stringOf(r.content)), stringOf(r.reason), d.ts, d.start, p.where)
+		p.queue.apply(stringOf(r.operation), session.TypedByPerson(stringOf(r.content)), stringOf(r.reason), d.ts, d.start, p.where)
 	case "user":
 		d.user(p)
 	case "assistant":
@@ -113,8 +113,8 @@ func (d *claudeDecoder) record(kind string, p *part) {
 	}
 }
 
-// place settles where the session stands, and takes what the envelope says about it.
-func (d *claudeDecoder) place(p *part) {
+// settlePlace settles where the session stands, and takes what the envelope says about it.
+func (d *claudeDecoder) settlePlace(p *part) {
 	r := &d.rec
 	at := unknown
 	if cwd := stringOf(r.cwd); cwd != "" {
@@ -126,7 +126,7 @@ func (d *claudeDecoder) place(p *part) {
 		if p.begun && d.isOfSeveral(cwd) {
 			at = outside
 		}
-		d.move(p, at)
+		d.moveTo(p, at)
 	}
 	if p.where != unknown && p.where != inside {
 		return
@@ -136,7 +136,7 @@ func (d *claudeDecoder) place(p *part) {
 	}
 	if !p.actor && (len(r.entrypoint) > 0 || len(r.runKind) > 0) {
 		p.actor = true
-		if r.programmatic() {
+		if r.isProgrammatic() {
 			p.ActorType = session.ActorAgent
 		}
 	}
@@ -165,9 +165,9 @@ func (d *claudeDecoder) user(p *part) {
 		return
 	}
 	if content.IsArray() {
-		d.results(p, content)
+		d.addResults(p, content)
 	}
-	if isTrue(r.meta) || isTrue(r.compact) || isTrue(r.visibleOnly) || !d.people() {
+	if isTrue(r.meta) || isTrue(r.compact) || isTrue(r.visibleOnly) || !d.isByPerson() {
 		return
 	}
 	if bytes.Contains(r.toolResult, []byte(`"answers"`)) {
@@ -176,16 +176,16 @@ func (d *claudeDecoder) user(p *part) {
 		}
 	}
 	if s := typedPrompts(content); s != "" {
-		p.queue.carry(s)
+		p.queue.noteCarried(s)
 		d.addTurn(p, session.RoleHuman, s)
 		d.stopWaiting()
 	}
 }
 
-// people reports whether the record is a prompt by its marks. A subagent's prompts are
+// isByPerson reports whether the record is a prompt by its marks. A subagent's prompts are
 // written by the agent that spawned it, and are kept as such.
-func (d *claudeDecoder) people() bool {
-	return d.opt.File.AgentID != "" || people(d.rec.origin, stringOf(d.rec.promptSource))
+func (d *claudeDecoder) isByPerson() bool {
+	return d.opt.File.AgentID != "" || mayBeByPerson(d.rec.origin, stringOf(d.rec.promptSource))
 }
 
 func (d *claudeDecoder) assistant(p *part) {
@@ -225,13 +225,13 @@ func (d *claudeDecoder) attachment(p *part) {
 	if s == "" {
 		return
 	}
-	p.queue.carry(s)
+	p.queue.noteCarried(s)
 	mode := a.Get("commandMode").Str
-	if mode == "task-notification" || !people([]byte(a.Get("origin").Raw), "") {
+	if mode == "task-notification" || !mayBeByPerson([]byte(a.Get("origin").Raw), "") {
 		return
 	}
 	if mode == "bash" {
-		s = session.Marked("!", s)
+		s = session.WithTypedMark("!", s)
 	}
 	d.addTurn(p, session.RoleHuman, s)
 }
@@ -239,7 +239,7 @@ func (d *claudeDecoder) attachment(p *part) {
 func (d *claudeDecoder) addCall(p *part, block gjson.Result) {
 	u := claudeTools.parse(block.Get("id").Str, ledgerName(validText(block.Get("name").Str)), block.Get("input"))
 	if u.act != session.ActEdit {
-		u.paths = firstOf(block.Get("input"), claudeTools.paths...)
+		u.paths = firstText(block.Get("input"), claudeTools.paths...)
 	}
 	d.decoder.addCall(p, u)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// results takes how calls ended: which failed, what commands printed, what was done to a file. Claude Code says that exactly, in
+// addResults takes how calls ended: which failed, what commands printed, what was done to a file. Claude Code says that exactly, in
 // structuredPatch; where it does not (a version that kept no results), what was asked for counts.
-func (d *claudeDecoder) results(p *part, content gjson.Result) {
+func (d *claudeDecoder) addResults(p *part, content gjson.Result) {
 	blocks := slices.DeleteFunc(content.Array(), func(b gjson.Result) bool { return b.Get("type").Str != "tool_result" })
 	said := gjson.ParseBytes(d.rec.toolResult)
 	for _, b := range blocks {
@@ -20,7 +20,7 @@ func (d *claudeDecoder) results(p *part, content gjson.Result) {
 			d.addOutput(p, id, text, exit, failed)
 		}
 		if path := said.Get("filePath"); path.Type == gjson.String && len(blocks) == 1 {
-			at := d.places.file(validText(path.Str), p.cwd)
+			at := d.places.toolPath(validText(path.Str), p.cwd)
 			if hunks, ok := structuredHunks(said); ok {
 				p.asked[id] = []Edit{{Path: at, Hunks: hunks}}
 			} else if asked := p.asked[id]; len(asked) > 0 {

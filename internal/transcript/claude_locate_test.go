@@ -372,7 +372,7 @@ func TestSpawner(t *testing.T) {
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := file(fmt.Sprintf("x%d", i), tt.meta, "")
-			got, err := transcript.Spawner(context.Background(), f, []transcript.File{reader, f, parent})
+			got, err := transcript.FindSpawner(context.Background(), f, []transcript.File{reader, f, parent})
 			if err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			}

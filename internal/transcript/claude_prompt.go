@@ -9,14 +9,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// bareCommand reports whether a queued prompt is a slash command without arguments.
-func bareCommand(s string) bool {
+// isBareCommand reports whether a queued prompt is a slash command without arguments.
+func isBareCommand(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.ContainsAny(s[1:], "/ \t\n")
 }
 
-// people reports whether a record's marks allow that a person wrote it. promptSource
+// mayBeByPerson reports whether a record's marks allow that a person wrote it. promptSource
 // "sdk" alone says nothing: the desktop application and the editors use the SDK too.
-func people(origin []byte, source string) bool {
+func mayBeByPerson(origin []byte, source string) bool {
 	kind := stringOf([]byte(gjson.GetBytes(origin, "kind").Raw))
 	if kind != "" {
 		return kind == "human"
@@ -28,7 +28,7 @@ func people(origin []byte, source string) bool {
 // an array. A block that repeats an earlier one is taken once.
 func typedPrompts(content gjson.Result) string {
 	if content.Type == gjson.String {
-		return session.Typed(validText(content.Str))
+		return session.TypedByPerson(validText(content.Str))
 	}
 	var kept []string
 	if content.IsArray() {
@@ -36,9 +36,9 @@ func typedPrompts(content gjson.Result) string {
 			s := ""
 			switch block.Get("type").Str {
 			case "text":
-				s = session.Typed(validText(block.Get("text").Str))
+				s = session.TypedByPerson(validText(block.Get("text").Str))
 			case "tool_result":
-				s = rejection(block)
+				s = rejectionText(block)
 			}
 			if s != "" && !slices.Contains(kept, s) {
 				kept = append(kept, s)
@@ -48,8 +48,8 @@ func typedPrompts(content gjson.Result) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// rejection is what the user wrote when refusing a tool call.
-func rejection(block gjson.Result) string {
+// rejectionText is what the user wrote when refusing a tool call.
+func rejectionText(block gjson.Result) string {
 	if !block.Get("is_error").Bool() {
 		return ""
 	}
@@ -58,7 +58,7 @@ func rejection(block gjson.Result) string {
 		return ""
 	}
 	_, said, _ := strings.Cut(s, "the user said:")
-	return session.Typed(validText(said))
+	return session.TypedByPerson(validText(said))
 }
 
 // chosenAnswers is what the user chose or wrote when the agent asked: each question with its

@@ -39,7 +39,7 @@ type queuedPrompt struct {
 func (q *claudeQueue) apply(operation, s, reason string, ts time.Time, offset int64, where whereabouts) {
 	switch operation {
 	case "enqueue":
-		q.waiting = append(q.waiting, queuedPrompt{text: s, start: offset, carried: s == "" || bareCommand(s)})
+		q.waiting = append(q.waiting, queuedPrompt{text: s, start: offset, carried: s == "" || isBareCommand(s)})
 	case "popAll":
 		q.waiting = nil
 	case "dequeue", "remove":
@@ -62,8 +62,8 @@ func (q *claudeQueue) pop(s string) (queuedPrompt, bool) {
 	return queuedPrompt{}, false
 }
 
-// carry notes that a record holds a prompt, so that the queue does not give it again.
-func (q *claudeQueue) carry(s string) {
+// noteCarried notes that a record holds a prompt, so that the queue does not give it again.
+func (q *claudeQueue) noteCarried(s string) {
 	for i, p := range q.taken {
 		if p.text == s {
 			q.taken = append(q.taken[:i:i], q.taken[i+1:]...)
@@ -78,11 +78,11 @@ func (q *claudeQueue) carry(s string) {
 	}
 }
 
-// settle empties taken, now that the conversation went on: what was delivered and is
+// takeDelivered empties taken, now that the conversation went on: what was delivered and is
 // repeated nowhere is returned.
-func (q *claudeQueue) settle(version string) (delivered []queuedPrompt) {
+func (q *claudeQueue) takeDelivered(version string) (delivered []queuedPrompt) {
 	for _, p := range q.taken {
-		if p.reason == "absorbed_mid_turn" || p.reason == "" && queueOnly(version) {
+		if p.reason == "absorbed_mid_turn" || p.reason == "" && keepsPromptsInQueue(version) {
 			delivered = append(delivered, p)
 		}
 	}
@@ -90,10 +90,10 @@ func (q *claudeQueue) settle(version string) (delivered []queuedPrompt) {
 	return delivered
 }
 
-// open is the offset of the oldest prompt whose fate the records so far do not tell, -1
+// oldestUndecided is the offset of the oldest prompt whose fate the records so far do not tell, -1
 // when there is none. With everything read that is one still waiting, or one taken that
 // a later record may repeat.
-func (q *claudeQueue) open(version string) int64 {
+func (q *claudeQueue) oldestUndecided(version string) int64 {
 	first := int64(-1)
 	for _, p := range slices.Concat(q.waiting, q.taken) {
 		told := p.carried || p.end > 0 && p.reason != "absorbed_mid_turn" && (p.reason != "" || version != "")
@@ -104,9 +104,9 @@ func (q *claudeQueue) open(version string) int64 {
 	return first
 }
 
-// queueOnly reports whether a version keeps prompts taken in mid-turn in the queue
+// keepsPromptsInQueue reports whether a version keeps prompts taken in mid-turn in the queue
 // records alone: those before 2.1.89.
-func queueOnly(version string) bool {
+func keepsPromptsInQueue(version string) bool {
 	var v [3]int
 	_, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2])
 	return err == nil && slices.Compare(v[:], []int{2, 1, 89}) < 0

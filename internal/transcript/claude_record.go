@@ -51,10 +51,10 @@ func parseTime(raw []byte) time.Time {
 	return time.UnixMilli(int64(n)).UTC()
 }
 
-// programmatic reports whether a record was made by a run without a person at it: print
+// isProgrammatic reports whether a record was made by a run without a person at it: print
 // mode and the SDKs (the values that Claude Code itself hides from its list of sessions
 // to resume), its GitHub action, and its background workers.
-func (r *claudeRecord) programmatic() bool {
+func (r *claudeRecord) isProgrammatic() bool {
 	switch stringOf(r.entrypoint) {
 	case "sdk-cli", "sdk-ts", "sdk-py", "sdk", "claude-code-github-action":
 		return true

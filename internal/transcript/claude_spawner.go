@@ -17,11 +17,11 @@ type claudeMeta struct {
 	ParentAgentID string `json:"parentAgentId"` // newer versions only
 }
 
-// Spawner is the agent ID of the subagent that spawned the subagent of f; empty when
+// FindSpawner is the agent ID of the subagent that spawned the subagent of f; empty when
 // the session itself did, or when that can't be told. Versions that do not name the
 // parent are searched for the tool call that made f, in siblings: the files of the same
 // session. It is meant to be asked once, when a subagent is new.
-func Spawner(ctx context.Context, f File, siblings []File) (string, error) {
+func FindSpawner(ctx context.Context, f File, siblings []File) (string, error) {
 	if f.Meta == "" {
 		return "", nil
 	}

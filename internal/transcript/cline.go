@@ -39,15 +39,15 @@ func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
 	if filepath.IsAbs(dir) {
 		for _, e := range l.list(dir) {
 			if e.IsDir() && ctx.Err() == nil {
-				l.clineSession(filepath.Join(dir, e.Name()), e.Name())
+				l.takeClineSession(filepath.Join(dir, e.Name()), e.Name())
 			}
 		}
 	}
 	return l.result(ctx)
 }
 
-// clineSession takes the messages of a session, and those of its subagents.
-func (l *finder) clineSession(dir, id string) {
+// takeClineSession takes the messages of a session, and those of its subagents.
+func (l *finder) takeClineSession(dir, id string) {
 	messages := File{Path: filepath.Join(dir, id+clineMessages)}
 	if l.had.Others[id] && (!l.stat(&messages) || !l.isSearched(messages, unknownFolder)) {
 		l.next.Others[id] = true
@@ -58,7 +58,7 @@ func (l *finder) clineSession(dir, id string) {
 	if err != nil || cwd == "" { // it has only begun
 		return
 	}
-	l.next.Others[id] = !l.places.concerns(cwd)
+	l.next.Others[id] = !l.places.mayConcern(cwd)
 	for _, doc := range l.list(dir) {
 		stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
 		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: ledgerName(stem), Cwd: cwd, ReadWhole: true}
@@ -66,7 +66,7 @@ func (l *finder) clineSession(dir, id string) {
 			f.AgentID, f.Parent = f.NativeID, ledgerName(id)
 		}
 		if ok {
-			l.take(f)
+			l.takeFile(f)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (d *clineDecoder) record(rec gjson.Result) {
 	case role == "user" || role == "assistant":
 		d.setTime(parseTime([]byte(rec.Get("ts").Raw)))
 		d.model = rec.Get("modelInfo.id").Str
-		typed := clineTyped(d.blocks(role, rec.Get("content"), d.tool, d.result))
+		typed := clineTypedText(d.readBlocks(role, rec.Get("content"), d.tool, d.result))
 		if role == "user" && typed != "" {
 			d.stopWaiting()
 			d.addPrompt(d.part, typed)
@@ -113,7 +113,7 @@ func (d *clineDecoder) record(rec gjson.Result) {
 // clineInput is what a person typed, among what the program adds.
 var clineInput = lazy.Expr(`(?s)<user_input(?: [^>]*)?>(.*?)</user_input>`)
 
-func clineTyped(s string) string {
+func clineTypedText(s string) string {
 	if m := clineInput.FindStringSubmatch(s); m != nil {
 		return strings.TrimSpace(m[1])
 	}
@@ -166,7 +166,7 @@ func (d *clineDecoder) result(b gjson.Result) {
 	}
 	text := strings.Join(out, "\n")
 	d.part.setHunks(id, numberedHunks(text, clineNumbered))
-	exit, text := takeStatus(text, clineStatus)
+	exit, text := extractStatus(text, clineStatus)
 	d.endCall(d.part, id, text, exit, failed)
 }
 

@@ -55,18 +55,18 @@ func codexFolder(head []byte) string {
 		return validText(cwd.Str)
 	}
 	if gjson.GetBytes(head, "type").Str == "message" {
-		return session.Element(joinTexts(gjson.GetBytes(head, "content")), "cwd")
+		return session.ElementText(joinTexts(gjson.GetBytes(head, "content")), "cwd")
 	}
 	return ""
 }
 
 // Open gives a compressed rollout as it was.
 func (Codex) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
-	return OpenCopy(opt.File.Path)
+	return OpenUncompressed(opt.File.Path)
 }
 
-// OpenCopy opens a file; a compressed one as it was.
-func OpenCopy(path string) (io.ReadCloser, error) {
+// OpenUncompressed opens a file; a compressed one as it was.
+func OpenUncompressed(path string) (io.ReadCloser, error) {
 	file, err := os.Open(path)
 	if err != nil || !strings.HasSuffix(path, ".zst") {
 		return file, err

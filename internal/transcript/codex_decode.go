@@ -46,7 +46,7 @@ func codexWants(kind string) bool {
 func (d *codexDecoder) line(kind string, rec gjson.Result) {
 	payload := rec.Get("payload")
 	if !payload.Exists() {
-		kind, payload = bareCodex(kind, rec), rec
+		kind, payload = oldCodexKind(kind, rec), rec
 	}
 	if d.start < 0 && kind != "session_meta" {
 		return
@@ -55,8 +55,8 @@ func (d *codexDecoder) line(kind string, rec gjson.Result) {
 	d.record(kind, payload)
 }
 
-// bareCodex is the kind of a record as versions before 0.44 wrote it, without what is around it now.
-func bareCodex(kind string, rec gjson.Result) string {
+// oldCodexKind is the kind of a record as versions before 0.44 wrote it, without what is around it now.
+func oldCodexKind(kind string, rec gjson.Result) string {
 	switch {
 	case kind != "":
 		return "response_item"
@@ -69,12 +69,12 @@ func bareCodex(kind string, rec gjson.Result) string {
 func (d *codexDecoder) record(typ string, p gjson.Result) {
 	switch typ {
 	case "session_meta":
-		d.began(p)
+		d.beginSession(p)
 	case "turn_context":
 		d.turnOf(p.Get("turn_id").Str)
 		if !d.copied {
 			d.enterFolder(d.part, validText(p.Get("cwd").Str))
-			d.part.model.is(p.Get("model").Str, d.start)
+			d.part.model.noteModel(p.Get("model").Str, d.start)
 		}
 	case "event_msg":
 		d.event(p)
@@ -88,8 +88,8 @@ func (d *codexDecoder) record(typ string, p gjson.Result) {
 	}
 }
 
-// began takes what the first record says of the session.
-func (d *codexDecoder) began(p gjson.Result) {
+// beginSession takes what the first record says of the session.
+func (d *codexDecoder) beginSession(p gjson.Result) {
 	if d.meta {
 		return
 	}
@@ -146,33 +146,33 @@ func (d *codexDecoder) event(p gjson.Result) {
 	}
 	switch p.Get("type").Str {
 	case "user_message":
-		d.asked(p.Get("message").Str)
+		d.addAsked(p.Get("message").Str)
 	case "token_count": // it may be told twice; the sum of the session tells
 		d.addUsage(d.part, p.Get("info.total_token_usage").Raw, d.part.model.now, p.Get("info.last_token_usage"), codexCounts)
 	case "patch_apply_end":
-		d.changed(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
+		d.addChanges(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
 	case "mcp_tool_call_end":
 		if p.Get("result.Err").Exists() {
 			d.finishCall(d.part, p.Get("call_id").Str, true)
 		}
 	case "thread_name_updated":
-		d.part.titleWhole(TitleAgent, stringOf([]byte(p.Get("thread_name").Raw)))
+		d.part.setSessionTitle(TitleAgent, stringOf([]byte(p.Get("thread_name").Raw)))
 	case "item_completed":
-		d.completed(p.Get("item"))
+		d.completedItem(p.Get("item"))
 	}
 }
 
 //nolint:gochecknoglobals // a table
 var codexCounts = counts{input: "input_tokens", output: "output_tokens", read: "cached_input_tokens", written: "cache_write_input_tokens", cached: true}
 
-// completed takes an item of versions from 0.150 on, which have these in place of single events.
-func (d *codexDecoder) completed(item gjson.Result) {
+// completedItem takes an item of versions from 0.150 on, which have these in place of single events.
+func (d *codexDecoder) completedItem(item gjson.Result) {
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
 	case "UserMessage":
-		d.asked(joinTexts(item.Get("content")))
+		d.addAsked(joinTexts(item.Get("content")))
 	case "FileChange":
-		d.changed(item.Get("id").Str, !failed, item.Get("changes"))
+		d.addChanges(item.Get("id").Str, !failed, item.Get("changes"))
 	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
 		if failed {
 			d.finishCall(d.part, item.Get("id").Str, true)
@@ -180,14 +180,14 @@ func (d *codexDecoder) completed(item gjson.Result) {
 	}
 }
 
-// asked takes a prompt.
-func (d *codexDecoder) asked(s string) {
+// addAsked takes a prompt.
+func (d *codexDecoder) addAsked(s string) {
 	d.stopWaiting()
 	d.addPrompt(d.part, s)
 }
 
-// changed takes what an edit did.
-func (d *codexDecoder) changed(id string, ok bool, changes gjson.Result) {
+// addChanges takes what an edit did.
+func (d *codexDecoder) addChanges(id string, ok bool, changes gjson.Result) {
 	if ok && changes.IsObject() {
 		delete(d.part.asked, id) // it is said exactly here
 		changes.ForEach(func(path, c gjson.Result) bool {
@@ -195,7 +195,7 @@ func (d *codexDecoder) changed(id string, ok bool, changes gjson.Result) {
 			if to := c.Get("move_path"); to.Type == gjson.String {
 				path = to
 			}
-			e.Path = d.places.file(validText(path.Str), d.part.cwd)
+			e.Path = d.places.toolPath(validText(path.Str), d.part.cwd)
 			d.addEdit(d.part, e)
 			return true
 		})
@@ -223,7 +223,7 @@ func codexChange(c gjson.Result) (e Edit) {
 func (d *codexDecoder) item(p gjson.Result) {
 	kind := p.Get("type").Str
 	if kind != "message" || p.Get("role").Str != "user" {
-		d.unheard()
+		d.addHeldPrompt()
 	}
 	switch kind {
 	case "message":
@@ -231,7 +231,7 @@ func (d *codexDecoder) item(p gjson.Result) {
 		case session.RoleAssistant:
 			d.addAnswer(d.part, joinTexts(p.Get("content")))
 		case "user":
-			d.heard(joinTexts(p.Get("content")))
+			d.holdPrompt(joinTexts(p.Get("content")))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		d.addToolCall(kind, p)
@@ -240,17 +240,17 @@ func (d *codexDecoder) item(p gjson.Result) {
 	}
 }
 
-// heard takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless
+// holdPrompt takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless
 // the program wrote it, or something follows before an answer.
-func (d *codexDecoder) heard(s string) {
+func (d *codexDecoder) holdPrompt(s string) {
 	if s = strings.TrimSpace(s); d.events || s == "" {
 		return
 	}
-	if cwd := session.Element(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
+	if cwd := session.ElementText(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
 		d.enterFolder(d.part, validText(cwd))
 		return
 	}
-	if session.Typed(s) == "" {
+	if session.TypedByPerson(s) == "" {
 		return
 	}
 	d.prompt, d.promptAt = s, d.ts
@@ -260,12 +260,12 @@ func (d *codexDecoder) heard(s string) {
 // heardID stands for such a prompt among what a later record decides.
 const heardID = "prompt"
 
-// unheard gives the prompt that no event has repeated.
-func (d *codexDecoder) unheard() {
+// addHeldPrompt gives the prompt that no event has repeated.
+func (d *codexDecoder) addHeldPrompt() {
 	if s := d.prompt; s != "" {
 		now := d.ts
 		d.prompt, d.ts = "", d.promptAt
-		d.asked(s)
+		d.addAsked(s)
 		d.ts = now
 	}
 }

@@ -34,7 +34,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
 			id, cwd := ledgerNameOf(s.Get("sessionId")), validText(s.Get("workspaceDirectory").Str)
 			if id != "" && id == filepath.Base(id) {
-				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, ReadWhole: true, Timeless: true})
+				l.takeFile(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, ReadWhole: true, Timeless: true})
 			}
 			return true
 		})
@@ -75,7 +75,7 @@ func (d *continueDecoder) record(rec gjson.Result) {
 		d.setTime(parseTime([]byte(rec.Get("dateCreated").Raw)))
 		d.enterFolder(d.part, validText(rec.Get("workspaceDirectory").Str))
 		if title := validText(rec.Get("title").Str); title != "Untitled Session" && title != "New Session" {
-			d.part.titleWhole(TitleAgent, title)
+			d.part.setSessionTitle(TitleAgent, title)
 		}
 	default:
 		d.skipped.unknown("record")

@@ -126,9 +126,9 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 	d.model = data.Get("model").Str
 	switch typ {
 	case "session.model_change":
-		p.model.is(data.Get("newModel").Str, d.start)
+		p.model.noteModel(data.Get("newModel").Str, d.start)
 	case "session.start", "session.resume", "session.context_changed":
-		d.context(data)
+		d.setContext(data)
 	case "user.message":
 		d.prompt(p, data)
 	case "assistant.message":
@@ -149,8 +149,8 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 //nolint:gochecknoglobals // a table
 var copilotCounts = counts{input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", written: "cacheWriteTokens", cached: true}
 
-// context takes where the session is now.
-func (d *copilotDecoder) context(data gjson.Result) {
+// setContext takes where the session is now.
+func (d *copilotDecoder) setContext(data gjson.Result) {
 	if v := data.Get("copilotVersion").Str; v != "" {
 		d.version = ledgerName(validText(v))
 	}

@@ -32,7 +32,7 @@ func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
 	store := filepath.Join(env.homeFolder("CURSOR_CONFIG_DIR", ".cursor"), "projects")
 	if filepath.IsAbs(store) {
 		for _, e := range l.list(store) {
-			if cwd := l.folder(e.Name()); cwd != "" && ctx.Err() == nil {
+			if cwd := l.folderNamed(e.Name()); cwd != "" && ctx.Err() == nil {
 				l.sessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
 			}
 		}
@@ -43,8 +43,8 @@ func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
 // cursorLocator is one call of Locate.
 type cursorLocator struct{ finder }
 
-// folder is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
-func (l *cursorLocator) folder(name string) string {
+// folderNamed is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
+func (l *cursorLocator) folderNamed(name string) string {
 	for _, root := range l.places.roots {
 		rest, ok := strings.CutPrefix(name, encodeFolder(strings.TrimLeft(root.spelling, "/")))
 		switch {
@@ -52,7 +52,7 @@ func (l *cursorLocator) folder(name string) string {
 		case rest == "":
 			return root.spelling
 		case rest[0] == '-':
-			if dir := unfold(root.spelling, rest[1:], maxUnfold); dir != "" {
+			if dir := decodeFolder(root.spelling, rest[1:], maxUnfold); dir != "" {
 				return dir
 			}
 		}
@@ -63,8 +63,8 @@ func (l *cursorLocator) folder(name string) string {
 // maxUnfold is how deep below a root a folder is looked for.
 const maxUnfold = 8
 
-// unfold is the folder below another one whose encoded path is name, "" when there is none.
-func unfold(dir, name string, depth int) string {
+// decodeFolder is the folder below another one whose encoded path is name, "" when there is none.
+func decodeFolder(dir, name string, depth int) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil || depth == 0 {
 		return ""
@@ -78,7 +78,7 @@ func unfold(dir, name string, depth int) string {
 		if rest == "" {
 			return below
 		}
-		if found := unfold(below, rest[1:], depth-1); found != "" {
+		if found := decodeFolder(below, rest[1:], depth-1); found != "" {
 			return found
 		}
 	}
@@ -94,10 +94,10 @@ func (l *cursorLocator) sessions(dir, cwd string) {
 		case e.IsDir():
 			subagents := filepath.Join(f.Path, "subagents")
 			f.Path = filepath.Join(f.Path, id+".jsonl")
-			l.take(f)
+			l.takeFile(f)
 			l.takeSubagents(subagents, File{Parent: f.NativeID, Cwd: cwd, Timeless: true})
 		case file:
-			l.take(f)
+			l.takeFile(f)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 	} else if !opt.Inside {
 		d.enterFolder(d.part, d.stranger)
 	}
-	return d.document(done), nil
+	return d.closeDocument(done), nil
 }
 
 func (d *cursorDecoder) record(rec gjson.Result) {
@@ -157,7 +157,7 @@ func (d *cursorDecoder) record(rec gjson.Result) {
 func cursorPrompt(content gjson.Result) string {
 	var kept []string
 	content.ForEach(func(_, block gjson.Result) bool {
-		if s := session.Element(block.Get("text").Str, "user_query"); s != "" {
+		if s := session.ElementText(block.Get("text").Str, "user_query"); s != "" {
 			kept = append(kept, s)
 		}
 		return true
@@ -183,16 +183,16 @@ func (d *cursorDecoder) tool(block gjson.Result) {
 	input := block.Get("input")
 	u := cursorTools.parse("call", block.Get("name").Str, input)
 	where := input.Get("working_directory").Str
-	if path := firstOf(input, cursorTools.paths...); u.act != "" && len(path) > 0 && filepath.IsAbs(path[0]) {
+	if path := firstText(input, cursorTools.paths...); u.act != "" && len(path) > 0 && filepath.IsAbs(path[0]) {
 		where = filepath.Dir(path[0])
 	}
-	d.named(validText(where))
+	d.noteFolder(validText(where))
 	d.addCall(d.part, u)
 	d.finishCall(d.part, u.id, false)
 }
 
-// named notes a folder that a call names.
-func (d *cursorDecoder) named(dir string) {
+// noteFolder notes a folder that a call names.
+func (d *cursorDecoder) noteFolder(dir string) {
 	if !filepath.IsAbs(dir) {
 		return
 	}

@@ -129,7 +129,7 @@ func (d *decoder) read(ctx context.Context, r io.Reader, visit func([]byte) bool
 	if err != nil {
 		return Document{}, err
 	}
-	return d.document(d.unfinished(done)), nil
+	return d.closeDocument(d.takeBackUnfinished(done)), nil
 }
 
 // records gives visit each line, and returns how many bytes it is done with. Where the read begins behind the first
@@ -176,7 +176,7 @@ func (d *decoder) enterFolder(p *part, cwd string) {
 	if p.begun && d.isOfSeveral(cwd) {
 		at = outside
 	}
-	d.move(p, at)
+	d.moveTo(p, at)
 }
 
 // setBranch takes the branch that a record names.
@@ -200,8 +200,8 @@ func (d *decoder) addAnswer(p *part, s string) {
 	}
 }
 
-// blocks takes a message as the API of Claude has it: a text, or blocks that are texts, calls and results. It returns what a person's texts say.
-func (d *decoder) blocks(role string, content gjson.Result, tool, result func(gjson.Result)) string {
+// readBlocks takes a message as the API of Claude has it: a text, or blocks that are texts, calls and results. It returns what a person's texts say.
+func (d *decoder) readBlocks(role string, content gjson.Result, tool, result func(gjson.Result)) string {
 	if content.Type == gjson.String {
 		return content.Str
 	}
@@ -224,40 +224,40 @@ func (d *decoder) blocks(role string, content gjson.Result, tool, result func(gj
 
 // addPrompt adds what a person typed of a prompt.
 func (d *decoder) addPrompt(p *part, s string) {
-	if s = session.Typed(validText(s)); s != "" {
+	if s = session.TypedByPerson(validText(s)); s != "" {
 		d.addTurn(p, session.RoleHuman, s)
 	}
 }
 
 // addTurn adds one turn, behind the queued prompts that were delivered before it.
 func (d *decoder) addTurn(p *part, role, s string) {
-	d.settle(p)
+	d.addDelivered(p)
 	if role == session.RoleHuman {
 		p.passed = nil
 	}
-	if p.admits(p.where, role, d.ts) {
+	if p.admitsFrom(p.where, role, d.ts) {
 		p.add(role, s, d.ts, d.start)
-		p.model.speaks(d.model, d.start)
-		d.emitted(p, d.start)
+		p.model.noteModelOfTurn(d.model, d.start)
+		d.noteEmitted(p, d.start)
 		return
 	}
-	d.leftOut(p)
+	d.noteLeftOut(p)
 	if role == session.RoleHuman {
 		p.passed = &session.Turn{Role: role, TS: d.ts, Content: strings.Clone(s)}
 	}
 }
 
-func (d *decoder) settle(p *part) {
-	for _, q := range p.queue.settle(d.version) {
-		if p.admits(q.where, session.RoleHuman, q.ts) {
+func (d *decoder) addDelivered(p *part) {
+	for _, q := range p.queue.takeDelivered(d.version) {
+		if p.admitsFrom(q.where, session.RoleHuman, q.ts) {
 			p.add(session.RoleHuman, q.text, q.ts, q.start)
-			d.emitted(p, q.end)
+			d.noteEmitted(p, q.end)
 		}
 	}
 }
 
-// emitted notes what may not be read twice. What a session holds that has not begun may.
-func (d *decoder) emitted(p *part, offset int64) {
+// noteEmitted notes what may not be read twice. What a session holds that has not begun may.
+func (d *decoder) noteEmitted(p *part, offset int64) {
 	if p.begun {
 		d.out = max(d.out, offset)
 	}
@@ -287,17 +287,17 @@ type toolUse struct {
 
 // addCall adds a tool call. What it asks to be edited waits for finishCall.
 func (d *decoder) addCall(p *part, u toolUse) {
-	d.settle(p)
+	d.addDelivered(p)
 	if u.needsResult {
 		d.awaitResult(u.id)
 	}
 	at := p.where
 	if at != inside && at != unknown && d.keepEditsHere(p, &u) {
-		d.enter(p)
+		d.enterByEdit(p)
 		at = inside
 	}
-	if !p.admits(at, session.RoleAssistant, d.ts) {
-		d.leftOut(p, u.paths...)
+	if !p.admitsFrom(at, session.RoleAssistant, d.ts) {
+		d.noteLeftOut(p, u.paths...)
 		return
 	}
 	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}
@@ -310,21 +310,21 @@ func (d *decoder) addCall(p *part, u toolUse) {
 	}
 	delete(p.calls, id)
 	for _, path := range u.paths {
-		c.Index, c.Path = len(p.ToolCalls), strings.Clone(d.places.file(validText(path), p.cwd))
+		c.Index, c.Path = len(p.ToolCalls), strings.Clone(d.places.toolPath(validText(path), p.cwd))
 		p.ToolCalls, p.at.calls = append(p.ToolCalls, c), append(p.at.calls, d.start)
 		if id != "" {
 			p.calls[id] = append(p.calls[id], c.Index)
 		}
 	}
 	for i := range u.edits {
-		u.edits[i].Path = d.places.file(validText(u.edits[i].Path), p.cwd)
+		u.edits[i].Path = d.places.toolPath(validText(u.edits[i].Path), p.cwd)
 	}
 	if id != "" && len(u.edits) > 0 {
 		p.asked[id] = u.edits
 	}
 	d.awaitOutput(p, id, c)
-	p.model.speaks(d.model, d.start)
-	d.emitted(p, d.start)
+	p.model.noteModelOfTurn(d.model, d.start)
+	d.noteEmitted(p, d.start)
 }
 
 // endCall takes the result of a call, and what it printed.
@@ -351,7 +351,7 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 
 // addEdit keeps an edit of a file of the repository.
 func (d *decoder) addEdit(p *part, e Edit) {
-	if len(e.Hunks) == 0 || !session.InTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
+	if len(e.Hunks) == 0 || !session.IsPathInTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
 		return
 	}
 	e.Path, e.TS = strings.Clone(e.Path), d.ts
@@ -364,8 +364,8 @@ func (d *decoder) awaitResult(id string) { d.open[strings.Clone(id)] = d.start }
 // stopWaiting forgets edits without a result, now that the conversation went on without one.
 func (d *decoder) stopWaiting() { clear(d.open) }
 
-// unfinished takes back what was read from the first edit on that has no result yet, and returns where the read ends.
-func (d *decoder) unfinished(done int64) int64 {
+// takeBackUnfinished takes back what was read from the first edit on that has no result yet, and returns where the read ends.
+func (d *decoder) takeBackUnfinished(done int64) int64 {
 	end := done
 	for _, at := range d.open {
 		end = min(end, at)
@@ -374,19 +374,19 @@ func (d *decoder) unfinished(done int64) int64 {
 		return done
 	}
 	for _, p := range d.order {
-		p.Turns = p.Turns[:before(p.at.turns, end)]
-		p.ToolCalls = p.ToolCalls[:before(p.at.calls, end)]
-		p.Edits = p.Edits[:before(p.at.edits, end)]
-		p.Outputs = p.Outputs[:before(p.heard.at, end)]
-		p.Usage = p.Usage[:before(p.at.usage, end)]
-		p.model.forget(end)
+		p.Turns = p.Turns[:countBefore(p.at.turns, end)]
+		p.ToolCalls = p.ToolCalls[:countBefore(p.at.calls, end)]
+		p.Edits = p.Edits[:countBefore(p.at.edits, end)]
+		p.Outputs = p.Outputs[:countBefore(p.heard.at, end)]
+		p.Usage = p.Usage[:countBefore(p.at.usage, end)]
+		p.model.forgetFrom(end)
 	}
 	d.out = min(d.out, end-1)
 	return end
 }
 
-// before is how many of some ascending offsets lie before another one.
-func before(offsets []int64, end int64) int {
+// countBefore is how many of some ascending offsets lie before another one.
+func countBefore(offsets []int64, end int64) int {
 	n := len(offsets)
 	for n > 0 && offsets[n-1] >= end {
 		n--

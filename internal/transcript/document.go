@@ -7,11 +7,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// document closes a read that is done with its first bytes.
-func (d *decoder) document(done int64) Document {
+// closeDocument closes a read that is done with its first bytes.
+func (d *decoder) closeDocument(done int64) Document {
 	for _, p := range d.order {
-		if p.begun && queueOnly(d.version) { // no later record can repeat the prompts that were taken in last
-			d.settle(p)
+		if p.begun && keepsPromptsInQueue(d.version) { // no later record can repeat the prompts that were taken in last
+			d.addDelivered(p)
 		}
 	}
 	for _, t := range d.titles {
@@ -19,7 +19,7 @@ func (d *decoder) document(done int64) Document {
 			p.raiseTitle(TitleSummary, t.text)
 		}
 	}
-	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, OtherRepos: d.places.seen, Dirs: map[string]string{}}
+	doc := Document{Bytes: d.endBeforeUndecided(done), Skipped: d.skipped, OtherRepos: d.places.seen, Dirs: map[string]string{}}
 	for _, p := range d.order {
 		if !p.begun {
 			if p.from != "" {
@@ -36,7 +36,7 @@ func (d *decoder) document(done int64) Document {
 	return doc
 }
 
-// hold moves the end of the read back before what a later record decides: a turn of a
+// endBeforeUndecided moves the end of the read back before what a later record decides: a turn of a
 // session that has not said where it is, a queued prompt that is not delivered yet. It
 // does not when a turn or call lies behind, as that would be read twice; the price is
 // that such a prompt is lost where nothing but the queue has it.
@@ -44,12 +44,12 @@ func (d *decoder) document(done int64) Document {
 // It always does before a part in another repository that nothing follows yet: so each read begins where
 // the session is here, and no other state goes from read to read. So it does before a record that names a model of
 // which nothing follows yet.
-func (d *decoder) hold(done int64) int64 {
+func (d *decoder) endBeforeUndecided(done int64) int64 {
 	for _, p := range d.order {
 		from := int64(-1)
 		switch {
 		case p.begun:
-			from = p.queue.open(d.version)
+			from = p.queue.oldestUndecided(d.version)
 		case p.where == unknown:
 			from = p.first
 		}
@@ -59,7 +59,7 @@ func (d *decoder) hold(done int64) int64 {
 		if p.begun && p.leave.from >= 0 {
 			done = min(done, p.leave.from)
 		}
-		if told := p.model.told; p.begun && told >= 0 && before(p.at.edits, told) == len(p.at.edits) {
+		if told := p.model.told; p.begun && told >= 0 && countBefore(p.at.edits, told) == len(p.at.edits) {
 			done = min(done, told)
 		}
 	}
@@ -84,13 +84,13 @@ func (d *decoder) finish(p *part) {
 			p.ParentNative = d.opt.File.Parent
 		}
 	}
-	p.Model = p.model.last()
+	p.Model = p.model.lastModel()
 	for i := range p.Usage {
 		if u := &p.Usage[i]; u.Model == p.Model {
 			u.Model = ""
 		}
 	}
-	d.date(p.Turns)
+	d.fillMissingTimes(p.Turns)
 	if len(p.Turns) > 0 {
 		p.StartedAt = p.Turns[0].TS
 	}
@@ -99,8 +99,8 @@ func (d *decoder) finish(p *part) {
 	}
 }
 
-// date gives turns before the first known time that time; the file's when none is known.
-func (d *decoder) date(turns []session.Turn) {
+// fillMissingTimes gives turns before the first known time that time; the file's when none is known.
+func (d *decoder) fillMissingTimes(turns []session.Turn) {
 	next := d.opt.File.ModTime.UTC().Truncate(time.Millisecond)
 	if i := slices.IndexFunc(turns, func(t session.Turn) bool { return !t.TS.IsZero() }); i >= 0 {
 		next = turns[i].TS

@@ -72,7 +72,7 @@ func (d *droidDecoder) record(rec gjson.Result) {
 			d.part.sub = true
 		}
 		if rec.Get("isSessionTitleManuallySet").Bool() {
-			d.part.titleWhole(TitleUser, validText(rec.Get("title").Str))
+			d.part.setSessionTitle(TitleUser, validText(rec.Get("title").Str))
 		}
 	case "message":
 		d.message(rec.Get("message"))
@@ -85,7 +85,7 @@ func (d *droidDecoder) record(rec gjson.Result) {
 func (d *droidDecoder) message(m gjson.Result) {
 	d.model = strings.TrimPrefix(m.Get("modelId").Str, "custom:")
 	role := m.Get("role").Str
-	typed := d.blocks(role, m.Get("content"), d.tool, d.result)
+	typed := d.readBlocks(role, m.Get("content"), d.tool, d.result)
 	typed = session.WithoutElement(typed, "system-reminder")
 	if role == "assistant" {
 		d.addUsage(d.part, "session", strings.TrimPrefix(d.settings.Get("model").Str, "custom:"), d.settings.Get("tokenUsage"), droidCounts)
@@ -139,9 +139,9 @@ func (d *droidDecoder) result(b gjson.Result) {
 		})
 		d.part.setHunks(id, hunksOf(lines))
 	}
-	exit, text := takeStatus(text, droidEnd)
+	exit, text := extractStatus(text, droidEnd)
 	if exit == nil && failed {
-		exit, text = takeStatus(text, droidFailed)
+		exit, text = extractStatus(text, droidFailed)
 	}
 	d.endCall(d.part, id, text, exit, failed)
 }

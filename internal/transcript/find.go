@@ -43,7 +43,7 @@ type storeMemory struct {
 }
 
 func newFinder(env Env, agent Agent, tools toolForms) finder {
-	l := finder{env: env, agent: agent, editing: tools.editing(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
+	l := finder{env: env, agent: agent, editing: tools.editingTools(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
 	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
 		l.had = storeMemory{Searched: l.had.Searched, DBs: l.had.DBs, Looked: l.had.Looked}
 		for i, db := range l.had.DBs {
@@ -116,14 +116,14 @@ func (l *finder) stat(f *File) bool {
 	return info.Mode().IsRegular()
 }
 
-// take takes a transcript unless it is gone: of a session begun here at once, another one if search finds it.
-func (l *finder) take(f File) { l.takeBegun(f, f.Cwd) }
+// takeFile takes a transcript unless it is gone: of a session begun here at once, another one if search finds it.
+func (l *finder) takeFile(f File) { l.takeBegun(f, f.Cwd) }
 
 // takeBegun is take of one whose session was begun in a folder. It reports whether the transcript may concern this repository.
-func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.consider(f, cwd) }
+func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.considerBegun(f, cwd) }
 
-// consider is takeBegun of what is no file.
-func (l *finder) consider(f File, cwd string) bool {
+// considerBegun is takeBegun of what is no file.
+func (l *finder) considerBegun(f File, cwd string) bool {
 	if cwd == "" || l.places.whereIs(cwd) == inside {
 		l.found.Files = append(l.found.Files, f)
 		return true
@@ -140,7 +140,7 @@ func (l *finder) takeSubagents(dir string, like File) {
 	for _, e := range l.list(dir) {
 		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
 			like.Path, like.NativeID, like.AgentID = filepath.Join(dir, e.Name()), ledgerName(id), ledgerName(id)
-			l.take(like)
+			l.takeFile(like)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func check(t *testing.T, p transcript.Part) {
 		last = c.Turn
 	}
 	for _, c := range p.ToolCalls {
-		if c.Path != "" && !filepath.IsAbs(c.Path) && !session.InTree(c.Path) || controls(c.Tool) {
+		if c.Path != "" && !filepath.IsAbs(c.Path) && !session.IsPathInTree(c.Path) || controls(c.Tool) {
 			t.Fatalf("no segment could hold tool %q, path %q", c.Tool, c.Path)
 		}
 	}
@@ -115,7 +115,7 @@ func check(t *testing.T, p transcript.Part) {
 
 func checkEdits(t *testing.T, edits []transcript.Edit) {
 	for _, e := range edits {
-		if !session.InTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 || e.FullContent && len(e.Hunks) != 1 {
+		if !session.IsPathInTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 || e.FullContent && len(e.Hunks) != 1 {
 			t.Fatalf("edit %+v", e)
 		}
 	}

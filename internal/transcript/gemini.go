@@ -50,7 +50,7 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 			cwd, _ = readLink(filepath.Join(dir, ".project_root"))
 		}
 		if cwd != "" && ctx.Err() == nil {
-			l.chats(filepath.Join(dir, "chats"), cwd)
+			l.takeChats(filepath.Join(dir, "chats"), cwd)
 		}
 	}
 	return l.result(ctx)
@@ -77,8 +77,8 @@ func (l *geminiLocator) folders(path string) map[string]string {
 	return out
 }
 
-// chats takes the sessions of one project, and those of their subagents.
-func (l *geminiLocator) chats(dir, cwd string) {
+// takeChats takes the sessions of one project, and those of their subagents.
+func (l *geminiLocator) takeChats(dir, cwd string) {
 	entries := l.list(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -95,7 +95,7 @@ func (l *geminiLocator) chats(dir, cwd string) {
 				continue
 			}
 			if f.NativeID = l.id(path); f.NativeID != "" {
-				l.consider(f, cwd)
+				l.considerBegun(f, cwd)
 			}
 		}
 	}

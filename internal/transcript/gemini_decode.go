@@ -32,7 +32,7 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 	set := rec.Get("$set")
 	switch {
 	case set.Exists():
-		d.about(set)
+		d.setAbout(set)
 		if list := set.Get("messages"); list.IsArray() && !d.hasMessage {
 			list.ForEach(func(_, m gjson.Result) bool { d.message(m); return true })
 		}
@@ -41,15 +41,15 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 		d.hasMessage = true
 		d.message(rec)
 	case rec.Get("sessionId").Exists():
-		d.about(rec)
+		d.setAbout(rec)
 	default:
 		d.skipped.unknown(stringOf([]byte(rec.Get("type").Raw)))
 	}
 }
 
-// about takes in what a record says about the whole session: its title, and whether it is a subagent's.
-func (d *geminiDecoder) about(rec gjson.Result) {
-	d.part.titleWhole(TitleAgent, stringOf([]byte(rec.Get("summary").Raw)))
+// setAbout takes in what a record says about the whole session: its title, and whether it is a subagent's.
+func (d *geminiDecoder) setAbout(rec gjson.Result) {
+	d.part.setSessionTitle(TitleAgent, stringOf([]byte(rec.Get("summary").Raw)))
 	if rec.Get("kind").Str == "subagent" {
 		d.part.sub = true
 	}
@@ -87,16 +87,16 @@ func geminiPrompt(m gjson.Result) string {
 	if shown := m.Get("displayContent"); shown.Exists() && shown.Type != gjson.Null {
 		content = shown
 	}
-	s := geminiTyped(content)
+	s := geminiTypedText(content)
 	if content.Get("#.functionResponse|0").Exists() || strings.HasPrefix(s, "System: ") {
 		return ""
 	}
 	return s
 }
 
-// geminiTyped is what a person typed of a message's parts: nothing where it is a command to the CLI itself. The contents of the files that the
+// geminiTypedText is what a person typed of a message's parts: nothing where it is a command to the CLI itself. The contents of the files that the
 // person named stand behind a part that says so.
-func geminiTyped(parts gjson.Result) string {
+func geminiTypedText(parts gjson.Result) string {
 	var kept []string
 	parts.ForEach(func(_, part gjson.Result) bool {
 		s := part.Str

@@ -26,8 +26,8 @@ func FilesOnDisk(ctx context.Context, source string, env Env) (map[string]File, 
 	return out, err
 }
 
-// Folder is the folder in which the session of a transcript began; "" if the transcript does not say.
-func Folder(ctx context.Context, source string, f File, roots []string) (string, error) {
+// StartFolder is the folder in which the session of a transcript began; "" if the transcript does not say.
+func StartFolder(ctx context.Context, source string, f File, roots []string) (string, error) {
 	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name() == source })
 	if i < 0 {
 		return "", nil

@@ -88,11 +88,11 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 	if err != nil {
 		return Document{}, err
 	}
-	opt.Inside = !slices.ContainsFunc(doc.ElsewhereDirs, func(dir string) bool { return filepath.IsAbs(slashed(dir)) })
+	opt.Inside = !slices.ContainsFunc(doc.ElsewhereDirs, func(dir string) bool { return filepath.IsAbs(slashPath(dir)) })
 	opt.Roots = slices.Clone(opt.Roots)
-	root := k.root(doc.ElsewhereDirs, all.Sessions)
+	root := k.originalRoot(doc.ElsewhereDirs, all.Sessions)
 	for _, dir := range append([]string{root}, doc.ElsewhereDirs...) {
-		if dir != "" && (dir == root || root == "" || !isBelow(root, slashed(dir))) {
+		if dir != "" && (dir == root || root == "" || !isBelow(root, slashPath(dir))) {
 			opt.Roots = append(opt.Roots, dir)
 		}
 	}
@@ -102,19 +102,19 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 // maxVotes is how many paths of a transcript are asked where the repository lay.
 const maxVotes = 300
 
-// root is where the repository lay on the machine of some sessions: the folder, above those in which they were begun if they say so, below
+// originalRoot is where the repository lay on the machine of some sessions: the folder, above those in which they were begun if they say so, below
 // which most of the files that they name are files of the repository. It is empty where nothing tells.
-func (k Kept) root(begun []string, sessions []Part) string {
+func (k Kept) originalRoot(begun []string, sessions []Part) string {
 	votes, seen := map[string]int{}, map[string]bool{}
 	for _, s := range sessions {
 		for _, c := range s.ToolCalls {
-			path := slashed(c.Path)
+			path := slashPath(c.Path)
 			if !filepath.IsAbs(path) || seen[path] || len(seen) == maxVotes {
 				continue
 			}
 			seen[path] = true
 			for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-				if rel, _ := relativeTo(dir, path); (len(begun) == 0 || isBelow(dir, slashed(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
+				if rel, _ := relativeTo(dir, path); (len(begun) == 0 || isBelow(dir, slashPath(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
 					votes[dir]++
 				}
 			}
@@ -150,13 +150,13 @@ type recogniser interface {
 // one is thought of. The ID is what its name says; it counts where the transcript says none, or says this one, too. It reports false for what
 // is no transcript.
 func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
-	if s, f, ok := specStory(raw); ok && (agent == "" || agent == s.Name()) {
+	if s, f, ok := recogniseSpecStory(raw); ok && (agent == "" || agent == s.Name()) {
 		if f.Path = path; f.NativeID == "" {
 			f.NativeID = ledgerName(id)
 		}
 		return s, f, true
 	}
-	if n, f, ok := neutral(raw); ok && (agent == "" || agent == n.Source) {
+	if n, f, ok := recogniseNeutral(raw); ok && (agent == "" || agent == n.Source) {
 		f.Path = path
 		return n, f, true
 	}
@@ -164,7 +164,7 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	for rec := range records(raw) {
 		for _, a := range agents {
 			if f, ok := a.(recogniser).recognises(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
-				return a, describe(f, path, id, raw), true
+				return a, describeFile(f, path, id, raw), true
 			}
 		}
 	}
@@ -172,10 +172,10 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 		return nil, File{}, false
 	}
 	f, _ := agents[0].(recogniser).recognises(gjson.Result{}) //nolint:errcheck,forcetypeassert // as above
-	return agents[0], describe(f, path, id, raw), true
+	return agents[0], describeFile(f, path, id, raw), true
 }
 
-func describe(f File, path, id string, raw []byte) File {
+func describeFile(f File, path, id string, raw []byte) File {
 	// A transcript may begin with records that were copied from another session.
 	if f.NativeID == "" || f.AgentID == "" && len(id) >= minID && bytes.Contains(raw, []byte(`"`+id+`"`)) {
 		f.NativeID = ledgerName(id)
@@ -204,8 +204,8 @@ func records(raw []byte) func(yield func(gjson.Result) bool) {
 	}
 }
 
-// OfDatabase is the agent whose database a file is, by the file's name.
-func OfDatabase(path string) Agent {
+// AgentOfDatabase is the agent whose database a file is, by the file's name.
+func AgentOfDatabase(path string) Agent {
 	if strings.HasPrefix(filepath.Base(path), kilo.name) {
 		return Kilo{}
 	}
@@ -215,12 +215,12 @@ func OfDatabase(path string) Agent {
 // IsDatabase reports whether a file that begins so is a database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// Database lists the sessions of an OpenCode database that concern the repository of some worktrees.
-func Database(ctx context.Context, path string, roots []string) ([]File, error) {
+// DatabaseSessions lists the sessions of an OpenCode database that concern the repository of some worktrees.
+func DatabaseSessions(ctx context.Context, path string, roots []string) ([]File, error) {
 	l := newFinder(Env{Roots: roots}, OpenCode{}, openCodeTools)
 	db, err := l.openCodeSessions(ctx, path, openCodeDB{})
 	for _, f := range db.Files {
-		l.consider(f, f.Cwd)
+		l.considerBegun(f, f.Cwd)
 	}
 	l.search(ctx)
 	return l.found.Files, err

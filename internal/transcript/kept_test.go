@@ -196,7 +196,7 @@ func TestStory(t *testing.T) {
 	harness.Equal(t, "said", []string{"23:30:00 human fix it", "21:31:00 assistant Done.\n\n```text\nnever closed", "23:32:00 human thanks", "23:33:00 human and you?"}, said)
 	var calls, edits []string
 	for _, c := range s.ToolCalls {
-		calls = append(calls, strings.TrimSpace(c.Tool+" "+c.Touched()))
+		calls = append(calls, strings.TrimSpace(c.Tool+" "+c.TouchedPath()))
 	}
 	for _, e := range s.Edits {
 		edits = append(edits, e.Path+" "+strings.Join(e.Hunks[0].Old, "|")+" > "+strings.Join(e.Hunks[0].New, "|"))

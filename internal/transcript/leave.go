@@ -26,8 +26,8 @@ type leave struct {
 	ever  bool          // something was left out, in this read or before
 }
 
-// move notes that a record names a folder.
-func (d *decoder) move(p *part, to whereabouts) {
+// moveTo notes that a record names a folder.
+func (d *decoder) moveTo(p *part, to whereabouts) {
 	if p.from == "" {
 		p.from = p.cwd
 	}
@@ -35,7 +35,7 @@ func (d *decoder) move(p *part, to whereabouts) {
 		return
 	}
 	if !p.begun && to != inside && p.where != to {
-		d.drop(p, to)
+		d.dropUnbegun(p, to)
 	}
 	p.where = to
 	switch {
@@ -52,15 +52,15 @@ func (d *decoder) move(p *part, to whereabouts) {
 	}
 }
 
-// enter takes an edit here that is made from elsewhere: what was left out before has its mark, and the last prompt is kept.
-func (d *decoder) enter(p *part) {
+// enterByEdit takes an edit here that is made from elsewhere: what was left out before has its mark, and the last prompt is kept.
+func (d *decoder) enterByEdit(p *part) {
 	prompt := p.passed
 	p.passed = nil
 	if prompt != nil {
 		if m := p.leave.mark; m != nil && m.Role == prompt.Role && m.TS.Equal(prompt.TS) {
 			p.leave.mark, p.leave.repos = nil, nil // nothing else was left out
 		}
-		p.admits(inside, prompt.Role, prompt.TS)
+		p.admitsFrom(inside, prompt.Role, prompt.TS)
 		p.add(prompt.Role, prompt.Content, prompt.TS, d.start)
 	}
 	p.begun, p.leave.ever, p.leave.from = true, true, -1
@@ -74,16 +74,16 @@ func (d *decoder) isOfSeveral(cwd string) bool {
 	return cwd == d.started && d.places.whereIs(cwd) == nowhere && d.places.isAbove(cwd)
 }
 
-// leftOut notes that what the record says is not taken, and names some paths. One of which something else was taken is not read again.
-func (d *decoder) leftOut(p *part, paths ...string) {
-	d.nameRepos(p, paths)
+// noteLeftOut notes that what the record says is not taken, and names some paths. One of which something else was taken is not read again.
+func (d *decoder) noteLeftOut(p *part, paths ...string) {
+	d.noteRepositories(p, paths)
 	if p.where == outside && p.leave.from < 0 && d.out < d.start {
 		p.leave.from = d.start
 	}
 }
 
-// nameRepos notes in which repositories that is which the mark stands for, of those that may be named.
-func (d *decoder) nameRepos(p *part, paths []string) {
+// noteRepositories notes in which repositories that is which the mark stands for, of those that may be named.
+func (d *decoder) noteRepositories(p *part, paths []string) {
 	if p.leave.mark == nil || d.opt.NameRepo == nil {
 		return
 	}
@@ -102,7 +102,7 @@ func (d *decoder) nameRepos(p *part, paths []string) {
 
 // folderOf is the folder of a file that a call names.
 func (d *decoder) folderOf(p *part, path string) string {
-	if path = d.places.local(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
+	if path = d.places.asLocalPath(path); !filepath.IsAbs(path) && filepath.IsAbs(p.cwd) {
 		path = filepath.Join(p.cwd, path)
 	}
 	return filepath.Dir(path)
@@ -120,14 +120,14 @@ func (d *decoder) keepEditsHere(p *part, u *toolUse) bool {
 	return true
 }
 
-// drop takes out of a session that has not begun what it holds, now that it stands elsewhere.
-func (d *decoder) drop(p *part, at whereabouts) {
+// dropUnbegun takes out of a session that has not begun what it holds, now that it stands elsewhere.
+func (d *decoder) dropUnbegun(p *part, at whereabouts) {
 	if len(p.Turns) > 0 {
-		p.admits(at, p.Turns[0].Role, p.Turns[0].TS)
+		p.admitsFrom(at, p.Turns[0].Role, p.Turns[0].TS)
 	} else if len(p.ToolCalls) > 0 {
-		p.admits(at, session.RoleAssistant, d.ts)
+		p.admitsFrom(at, session.RoleAssistant, d.ts)
 	}
-	d.nameRepos(p, nil)
+	d.noteRepositories(p, nil)
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
 	p.Usage, p.at.turns, p.at.calls, p.at.edits, p.at.usage = nil, nil, nil, nil, nil
 	for id := range p.heard.pending {
@@ -145,9 +145,9 @@ func (d *decoder) drop(p *part, at whereabouts) {
 	}
 }
 
-// admits reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
+// admitsFrom reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
 // what was left out before it is set; if not, it may be the first that is left out.
-func (p *part) admits(where whereabouts, role string, ts time.Time) bool {
+func (p *part) admitsFrom(where whereabouts, role string, ts time.Time) bool {
 	switch where {
 	case nowhere:
 		return false
@@ -168,13 +168,13 @@ func (p *part) admits(where whereabouts, role string, ts time.Time) bool {
 	return true
 }
 
-// undivided reports whether nothing of the session was left out so far, so that a title that it is given speaks
+// isUndivided reports whether nothing of the session was left out so far, so that a title that it is given speaks
 // of what was said here.
-func (p *part) undivided() bool { return p.where != outside && !p.leave.ever }
+func (p *part) isUndivided() bool { return p.where != outside && !p.leave.ever }
 
-// titleWhole sets a title that was given to the session as a whole.
-func (p *part) titleWhole(kind TitleKind, s string) {
-	if p.undivided() {
+// setSessionTitle sets a title that was given to the session as a whole.
+func (p *part) setSessionTitle(kind TitleKind, s string) {
+	if p.isUndivided() {
 		p.raiseTitle(kind, s)
 	}
 }
@@ -182,7 +182,7 @@ func (p *part) titleWhole(kind TitleKind, s string) {
 // raiseTitle sets a title unless the part has one of a higher kind. It is not shortened here: a cut before
 // redaction may leave the beginning of a secret, which no rule knows.
 func (p *Part) raiseTitle(kind TitleKind, s string) {
-	if s = session.OneLine(session.Plain(s)); s != "" && kind >= p.TitleKind {
+	if s = session.OneLine(session.PlainText(s)); s != "" && kind >= p.TitleKind {
 		p.Title, p.TitleKind = s, kind
 	}
 }

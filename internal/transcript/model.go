@@ -16,27 +16,27 @@ type spoken struct {
 	at, told int64 // offsets of the first such turn or call, and of the record that named the model ahead of it; -1: none did
 }
 
-// is notes that a record at an offset names the model of what follows. What stands before the read (at < 0) names none.
-func (m *models) is(model string, at int64) {
+// noteModel notes that a record at an offset names the model of what follows. What stands before the read (at < 0) names none.
+func (m *models) noteModel(model string, at int64) {
 	if model = modelName(model); model != "" && model != m.now && at >= 0 {
 		m.now, m.told = strings.Clone(model), at
 	}
 }
 
-// speaks notes that a turn or call at an offset is kept, and what its own record says of the model.
-func (m *models) speaks(own string, at int64) {
+// noteModelOfTurn notes that a turn or call at an offset is kept, and what its own record says of the model.
+func (m *models) noteModelOfTurn(own string, at int64) {
 	told := m.told
 	m.told = -1
 	if own = modelName(own); own != "" && own != m.now {
 		m.now = strings.Clone(own)
 	}
-	if m.now != m.last() {
+	if m.now != m.lastModel() {
 		m.list = append(m.list, spoken{m.now, at, told})
 	}
 }
 
-// forget takes back what is known of turns and calls from an offset on.
-func (m *models) forget(from int64) {
+// forgetFrom takes back what is known of turns and calls from an offset on.
+func (m *models) forgetFrom(from int64) {
 	for n := len(m.list); n > 0 && m.list[n-1].at >= from; n-- {
 		m.told, m.list = m.list[n-1].told, m.list[:n-1]
 	}
@@ -45,8 +45,8 @@ func (m *models) forget(from int64) {
 // modelName is what a record says as the ledger takes it.
 func modelName(said string) string { return ledgerName(validText(strings.TrimSpace(said))) }
 
-// last is the model that spoke last; "" where nobody says.
-func (m *models) last() string {
+// lastModel is the model that spoke last; "" where nobody says.
+func (m *models) lastModel() string {
 	if len(m.list) == 0 {
 		return ""
 	}

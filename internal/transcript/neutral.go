@@ -45,7 +45,7 @@ func (d *neutralDecoder) record(rec gjson.Result) {
 	about, turn, call := rec.Get("session"), rec.Get("turn"), rec.Get("call")
 	switch {
 	case about.IsObject():
-		d.about(about)
+		d.setAbout(about)
 	case turn.IsObject():
 		d.setTime(parseTime([]byte(turn.Get("ts").Raw)))
 		d.model = turn.Get("model").Str
@@ -62,13 +62,13 @@ func (d *neutralDecoder) record(rec gjson.Result) {
 	}
 }
 
-func (d *neutralDecoder) about(s gjson.Result) {
+func (d *neutralDecoder) setAbout(s gjson.Result) {
 	d.enterFolder(d.part, validText(s.Get("cwd").Str))
 	d.part.setBranch(s.Get("branch"))
 	if d.part.ParentNative = ledgerNameOf(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
-	d.part.titleWhole(TitleAgent, validText(s.Get("title").Str))
+	d.part.setSessionTitle(TitleAgent, validText(s.Get("title").Str))
 }
 
 // neutralTools take what is done for the tool: what the tool is called says nothing.
@@ -83,14 +83,14 @@ var neutralTools = toolForms{
 // tool takes a call, which has ended.
 func (d *neutralDecoder) tool(c gjson.Result) {
 	u := neutralTools.parse("call", c.Get("act").Str, c)
-	u.tool, u.cmd, u.paths = c.Get("tool").Str, c.Get("cmd").Str, firstOf(c, "path")
+	u.tool, u.cmd, u.paths = c.Get("tool").Str, c.Get("cmd").Str, firstText(c, "path")
 	d.addCall(d.part, u)
 	exit := exitOf(c.Get("exit"))
 	d.endCall(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool() || exit != nil && *exit != 0)
 }
 
-// neutral tells whether a text is in this form, and of which session.
-func neutral(raw []byte) (Neutral, File, bool) {
+// recogniseNeutral tells whether a text is in this form, and of which session.
+func recogniseNeutral(raw []byte) (Neutral, File, bool) {
 	for rec := range records(raw) {
 		s := rec.Get("session")
 		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: ledgerNameOf(s.Get("id")), ReadWhole: true}

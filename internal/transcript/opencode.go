@@ -87,7 +87,7 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 		for _, f := range db.Files {
-			l.consider(f, f.Cwd)
+			l.considerBegun(f, f.Cwd)
 		}
 		if db.Stamp = stamp; env.Now.Sub(changed) < settled || len(db.Parts.Left) > 0 {
 			db.Stamp = "" // what is written in the same instant would not show

@@ -39,7 +39,7 @@ func (o openCodeKind) decode(ctx context.Context, r io.Reader, opt Options) (Doc
 		return Document{}, err
 	}
 	d.ask()
-	return d.document(end), nil
+	return d.closeDocument(end), nil
 }
 
 // line takes one row; it reports whether the line is one.
@@ -90,7 +90,7 @@ func (d *openCodeDecoder) about(s gjson.Result) {
 	d.enterFolder(d.part, validText(s.Get("directory").Str))
 	title := validText(s.Get("title").Str)
 	if !strings.HasPrefix(title, "New session - ") && !strings.HasPrefix(title, "Child session - ") {
-		d.part.titleWhole(TitleAgent, title)
+		d.part.setSessionTitle(TitleAgent, title)
 	}
 }
 
@@ -152,7 +152,7 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 func (d *openCodeDecoder) patched(p gjson.Result) {
 	u := toolUse{id: "patch", tool: "patch", act: session.ActEdit}
 	p.Get("files").ForEach(func(_, f gjson.Result) bool {
-		if path := d.places.file(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
+		if path := d.places.toolPath(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
 			u.paths = append(u.paths, f.Str)
 		}
 		return true
@@ -182,7 +182,7 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	d.step.ran, d.step.others = d.step.ran || u.act == session.ActRun, d.step.others || u.tool == "task"
 	if u.act == session.ActEdit {
 		for _, path := range u.paths {
-			d.step.named[d.places.file(validText(path), d.part.cwd)] = true
+			d.step.named[d.places.toolPath(validText(path), d.part.cwd)] = true
 		}
 	}
 	now := d.ts

@@ -34,16 +34,16 @@ func messageRow(m gjson.Result) *openCodeMessage {
 
 // partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.
 func partRow(part []byte, outputs bool) json.RawMessage {
-	p := membersOf(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
-	state, when := membersOf(p["state"], "status", "input", "output", "time", "metadata"), membersOf(p["time"], "start", "end")
-	about := membersOf(state["metadata"], "diff", "filediff", "exit")
+	p := pickMembers(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
+	state, when := pickMembers(p["state"], "status", "input", "output", "time", "metadata"), pickMembers(p["time"], "start", "end")
+	about := pickMembers(state["metadata"], "diff", "filediff", "exit")
 	row := map[string]json.RawMessage{
 		"type": p["type"], "synthetic": p["synthetic"], "ignored": p["ignored"], "command": p["command"], "files": p["files"],
 		"start": when["start"], "end": when["end"], "tool": p["tool"], "callID": p["callID"],
-		"status": state["status"], "input": state["input"], "ended": membersOf(state["time"], "end")["end"], "diff": about["diff"],
+		"status": state["status"], "input": state["input"], "ended": pickMembers(state["time"], "end")["end"], "diff": about["diff"],
 	}
 	if row["diff"] == nil {
-		row["diff"] = membersOf(about["filediff"], "patch")["patch"]
+		row["diff"] = pickMembers(about["filediff"], "patch")["patch"]
 	}
 	if stringOf(p["type"]) == "text" {
 		row["text"] = p["text"]
@@ -59,8 +59,8 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 	return raw
 }
 
-// membersOf are those members of an object that have one of some names.
-func membersOf(object []byte, names ...string) map[string]json.RawMessage {
+// pickMembers are those members of an object that have one of some names.
+func pickMembers(object []byte, names ...string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	eachMember(object, func(key, value []byte) {
 		if i := slices.Index(names, string(key)); i >= 0 {

@@ -37,7 +37,7 @@ func (d *decoder) awaitOutput(p *part, id string, c session.ToolCall) {
 	if p.heard.pending == nil {
 		p.heard.pending = map[string]Output{}
 	}
-	p.heard.pending[id] = Output{Call: id, Turn: c.Turn, Command: c.Cmd, Dir: strings.Clone(d.places.file(".", p.cwd))}
+	p.heard.pending[id] = Output{Call: id, Turn: c.Turn, Command: c.Cmd, Dir: strings.Clone(d.places.toolPath(".", p.cwd))}
 	d.awaitResult(id)
 }
 
@@ -73,7 +73,7 @@ func claudeOutput(text string, failed bool) (*int, string) {
 	case beginsWithAny(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
 		return nil, ""
 	}
-	return takeStatus(text, claudeStatus)
+	return extractStatus(text, claudeStatus)
 }
 
 // codexStatus is the status among the lines that Codex puts before an output.
@@ -97,7 +97,7 @@ func (d *codexDecoder) addOutput(id string, out gjson.Result, given string) {
 		exit = exitOf(of.Get("metadata.exit_code"))
 	}
 	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
-		exit, _ = takeStatus(text[:i], codexStatus)
+		exit, _ = extractStatus(text[:i], codexStatus)
 		text = text[i+len("Output:\n"):]
 	}
 	d.decoder.addOutput(d.part, id, text, exit, false)
@@ -108,7 +108,7 @@ var copilotEnd = lazy.Expr(`(?:^|\n)<(?:(?:shellId: [^\n>]* completed|exited) wi
 
 // addOutput takes a command's output: before a line about its end.
 func (d *copilotDecoder) addOutput(p *part, id string, data gjson.Result) {
-	exit, text := takeStatus(strings.TrimRight(data.Get("result.content").Str, "\n"), copilotEnd)
+	exit, text := extractStatus(strings.TrimRight(data.Get("result.content").Str, "\n"), copilotEnd)
 	if exit == nil {
 		exit = exitOf(data.Get("shellExecution.exitCode"))
 	}
@@ -162,8 +162,8 @@ func parseNumber(text string) *int {
 	return &n
 }
 
-// takeStatus takes the status that an expression finds out of what a command printed.
-func takeStatus(text string, expr *lazy.Regexp) (exit *int, rest string) {
+// extractStatus takes the status that an expression finds out of what a command printed.
+func extractStatus(text string, expr *lazy.Regexp) (exit *int, rest string) {
 	m := expr.FindStringSubmatchIndex(text)
 	if m == nil {
 		return nil, text

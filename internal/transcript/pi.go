@@ -59,9 +59,9 @@ func (d *piDecoder) record(rec gjson.Result) {
 	case "message":
 		d.message(rec.Get("message"))
 	case "model_change":
-		d.part.model.is(rec.Get("modelId").Str, d.start)
+		d.part.model.noteModel(rec.Get("modelId").Str, d.start)
 	case "session_info":
-		d.part.titleWhole(TitleUser, validText(rec.Get("name").Str))
+		d.part.setSessionTitle(TitleUser, validText(rec.Get("name").Str))
 	case "thinking_level_change", "compaction", "branch_summary", "label", "custom", "custom_message":
 	default:
 		d.skipped.unknown(kind)
@@ -78,7 +78,7 @@ func (d *piDecoder) message(m gjson.Result) {
 		d.stopWaiting()
 		d.addPrompt(d.part, "!"+m.Get("command").Str)
 	case "assistant":
-		d.blocks(role, m.Get("content"), d.tool, d.result)
+		d.readBlocks(role, m.Get("content"), d.tool, d.result)
 		d.addUsage(d.part, cmp.Or(m.Get("responseId").Str, m.Get("timestamp").Raw), d.model, m.Get("usage"), piCounts)
 	case "toolResult":
 		d.result(m)
@@ -120,7 +120,7 @@ func (d *piDecoder) result(m gjson.Result) {
 	d.part.setHunks(id, numberedHunks(m.Get("details.diff").Str, piNumbered))
 	text, exit := joinTexts(m.Get("content")), (*int)(nil)
 	if failed {
-		exit, text = takeStatus(text, piStatus)
+		exit, text = extractStatus(text, piStatus)
 	}
 	if text == "(no output)" {
 		text = ""

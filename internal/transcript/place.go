@@ -50,7 +50,7 @@ func newPlaces(roots []string) *places {
 	p := &places{real: make(map[string]string), known: make(map[string]location)}
 	for _, root := range roots {
 		p.drive = p.drive || hasDrive(strings.TrimPrefix(root, "/"))
-		if root = slashed(root); !filepath.IsAbs(root) {
+		if root = slashPath(root); !filepath.IsAbs(root) {
 			continue
 		}
 		root = filepath.Clean(root)
@@ -68,8 +68,8 @@ func hasDrive(path string) bool {
 	return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z'
 }
 
-// slashed is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
-func slashed(path string) string {
+// slashPath is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
+func slashPath(path string) string {
 	if filepath.Separator != '/' || !hasDrive(path) {
 		return path
 	}
@@ -82,7 +82,7 @@ func (p *places) whereIs(dir string) whereabouts { return p.locate(dir).whereabo
 func (p *places) locate(dir string) location {
 	at, ok := p.known[dir]
 	if !ok {
-		at = p.search(p.local(dir))
+		at = p.search(p.asLocalPath(dir))
 		p.known[strings.Clone(dir)] = at
 	}
 	return at
@@ -116,21 +116,21 @@ func (p *places) search(dir string) location {
 			break
 		}
 	}
-	if _, ok := p.rel(dir); ok {
+	if _, ok := p.relToRoot(dir); ok {
 		return location{inside, ""}
 	}
 	return location{nowhere, ""}
 }
 
-// concerns reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or above one, whose files the session
+// mayConcern reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or above one, whose files the session
 // may edit.
-func (p *places) concerns(dir string) bool {
-	return p.whereIs(dir) == inside || filepath.IsAbs(p.local(dir)) && p.isAbove(dir)
+func (p *places) mayConcern(dir string) bool {
+	return p.whereIs(dir) == inside || filepath.IsAbs(p.asLocalPath(dir)) && p.isAbove(dir)
 }
 
 // isAbove reports whether a worktree of this repository lies in a folder.
 func (p *places) isAbove(dir string) bool {
-	dir = p.resolve(filepath.Clean(p.local(dir)))
+	dir = p.resolve(filepath.Clean(p.asLocalPath(dir)))
 	return slices.ContainsFunc(p.roots, func(r place) bool { rel, ok := relativeTo(dir, r.real); return ok && rel != "." })
 }
 
@@ -181,34 +181,34 @@ func absoluteFrom(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// rel is path relative to the innermost worktree that contains it, with forward
+// relToRoot is path relative to the innermost worktree that contains it, with forward
 // slashes ("." for the root itself), and whether there is one.
-func (p *places) rel(path string) (string, bool) {
+func (p *places) relToRoot(path string) (string, bool) {
 	if !filepath.IsAbs(path) || len(path) > session.MaxPath {
 		return "", false
 	}
 	path = filepath.Clean(path)
-	if rel, ok := p.lexical(path); ok {
+	if rel, ok := p.relLexical(path); ok {
 		return rel, true
 	}
-	if rel, ok := p.lexical(norm.NFC.String(path)); ok {
+	if rel, ok := p.relLexical(norm.NFC.String(path)); ok {
 		return rel, true
 	}
-	return p.lexical(p.resolve(path))
+	return p.relLexical(p.resolve(path))
 }
 
-// lexical compares by components only. A root that was matched by another spelling than
+// relLexical compares by components only. A root that was matched by another spelling than
 // its resolved one is looked at once more in that: a linked worktree inside it may be
 // known by its resolved path alone.
-func (p *places) lexical(path string) (string, bool) {
-	root, rel, ok := p.innermost(path)
+func (p *places) relLexical(path string) (string, bool) {
+	root, rel, ok := p.innermostRoot(path)
 	if ok && root.spelling != root.real {
-		_, rel, ok = p.innermost(filepath.Join(root.real, rel))
+		_, rel, ok = p.innermostRoot(filepath.Join(root.real, rel))
 	}
 	return filepath.ToSlash(rel), ok
 }
 
-func (p *places) innermost(path string) (place, string, bool) {
+func (p *places) innermostRoot(path string) (place, string, bool) {
 	for _, root := range p.roots {
 		if rel, ok := relativeTo(root.spelling, path); ok {
 			return root, rel, true
@@ -250,20 +250,20 @@ func (p *places) resolve(path string) string {
 	return real
 }
 
-// local is a path as this system takes it apart, where the transcript is of another one.
-func (p *places) local(path string) string {
+// asLocalPath is a path as this system takes it apart, where the transcript is of another one.
+func (p *places) asLocalPath(path string) string {
 	if !p.drive {
 		return path
 	}
-	return slashed(path)
+	return slashPath(path)
 }
 
-// file is the path of a tool call: relative to the innermost worktree, or absolute
+// toolPath is the path of a tool call: relative to the innermost worktree, or absolute
 // outside of all. What the agent wrote relative is relative to its working folder; where that
 // is not known and the path leads out of it, nothing is.
-func (p *places) file(path, cwd string) string {
+func (p *places) toolPath(path, cwd string) string {
 	if p.drive {
-		if path, cwd = slashed(path), slashed(cwd); !filepath.IsAbs(path) {
+		if path, cwd = slashPath(path), slashPath(cwd); !filepath.IsAbs(path) {
 			path = strings.ReplaceAll(path, `\`, "/")
 		}
 	}
@@ -271,16 +271,16 @@ func (p *places) file(path, cwd string) string {
 	if !home && path != "" && !filepath.IsAbs(path) && filepath.IsAbs(cwd) {
 		path = filepath.Join(cwd, path)
 	}
-	if path == "" || len(path) > session.MaxPath || home && climbs(path) {
+	if path == "" || len(path) > session.MaxPath || home && hasDotDot(path) {
 		return ""
 	}
-	if rel, ok := p.rel(path); ok {
+	if rel, ok := p.relToRoot(path); ok {
 		return rel
 	}
-	if path = filepath.Clean(path); !filepath.IsAbs(path) && climbs(path) {
+	if path = filepath.Clean(path); !filepath.IsAbs(path) && hasDotDot(path) {
 		return ""
 	}
 	return path
 }
 
-func climbs(path string) bool { return slices.Contains(strings.Split(path, "/"), "..") }
+func hasDotDot(path string) bool { return slices.Contains(strings.Split(path, "/"), "..") }

@@ -59,7 +59,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 	case "user":
 		if from := rec.Get("provenance").Str; (from == "" || from == "real_user") && !rec.Get("subtype").Exists() {
 			d.stopWaiting()
-			d.addPrompt(d.part, geminiTyped(parts))
+			d.addPrompt(d.part, geminiTypedText(parts))
 		}
 	case "assistant":
 		parts.ForEach(func(_, p gjson.Result) bool {
@@ -75,7 +75,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 		d.result(rec.Get("toolCallResult"), parts)
 	case "system":
 		if rec.Get("subtype").Str == "custom_title" {
-			d.part.titleWhole(TitleUser, validText(rec.Get("systemPayload.customTitle").Str))
+			d.part.setSessionTitle(TitleUser, validText(rec.Get("systemPayload.customTitle").Str))
 		}
 	default:
 		d.skipped.unknown(kind)

@@ -83,7 +83,7 @@ func FuzzSpawner(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		got, err := Spawner(t.Context(), file, []File{file, other})
+		got, err := FindSpawner(t.Context(), file, []File{file, other})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,12 +42,12 @@ const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
 func (s shelving) locate(ctx context.Context, l finder, dirs ...string) (Found, error) {
-	l.shelve(ctx, s, dirs...)
+	l.walkShelves(ctx, s, dirs...)
 	return l.result(ctx)
 }
 
-// shelve looks through some folders and all that lie in them; one that is not absolute is none.
-func (l *finder) shelve(ctx context.Context, s shelving, dirs ...string) {
+// walkShelves looks through some folders and all that lie in them; one that is not absolute is none.
+func (l *finder) walkShelves(ctx context.Context, s shelving, dirs ...string) {
 	all := shelves{finder: l, shelving: s, known: map[string]shelf{}}
 	for _, k := range l.had.Shelves {
 		all.known[k.Dir] = k
@@ -70,13 +70,13 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 	}
 	k, ok := l.known[dir]
 	if at := info.ModTime(); !ok || k.At != at.UnixNano() {
-		k = l.listAnew(dir, k)
+		k = l.relist(dir, k)
 		if k.At = at.UnixNano(); l.env.Now.Sub(at) < settled {
 			k.At = 0
 		}
 	}
 	if l.reopen(&k); len(k.Open) > 0 {
-		l.decide(&k)
+		l.decideFolders(&k)
 	}
 	k.Ours = slices.DeleteFunc(k.Ours, func(name string) bool {
 		cwd, elsewhere := k.Begun[name]
@@ -94,8 +94,8 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 	}
 }
 
-// listAnew reads a folder anew. What was told of an entry stands.
-func (l *shelves) listAnew(dir string, had shelf) shelf {
+// relist reads a folder anew. What was told of an entry stands.
+func (l *shelves) relist(dir string, had shelf) shelf {
 	k := shelf{Dir: dir, Begun: had.Begun}
 	for _, e := range l.list(dir) {
 		name := e.Name()
@@ -137,8 +137,8 @@ func (l *shelves) reopen(k *shelf) {
 	}
 }
 
-// decide looks into the transcripts of which nothing is known yet.
-func (l *shelves) decide(k *shelf) {
+// decideFolders looks into the transcripts of which nothing is known yet.
+func (l *shelves) decideFolders(k *shelf) {
 	var open []string
 	for _, name := range k.Open {
 		cwd, told := "", false
@@ -168,7 +168,7 @@ func (l *shelves) folderIn(f File) (cwd string, told bool) {
 	if !isRegular(f.Path) {
 		return "", false
 	}
-	in, err := OpenCopy(f.Path)
+	in, err := OpenUncompressed(f.Path)
 	if err != nil {
 		l.unreadable("read transcript", err)
 		return "", false

@@ -71,51 +71,51 @@ func (c *storyCall) ends(line string) bool {
 	return strings.Contains(line, "</tool-use>")
 }
 
-// settle finds what the call did.
-func (c *storyCall) settle() {
+// finish finds what the call did.
+func (c *storyCall) finish() {
 	var now fence
 	var lang string
 	var code, lines []string
 	for _, line := range c.body {
 		was := now
-		now.follow(line)
+		now.nextLine(line)
 		switch {
 		case was == "" && now != "":
 			lang, code = strings.Trim(line, "` "), nil
 		case was != "" && now == "":
-			c.code(lang, code)
+			c.addCode(lang, code)
 			if lang == "text" || lang == "" { // what the tool said
 				lines = append(lines, code...)
 			}
 		case was != "":
 			code = append(code, line)
 		default:
-			c.plain(line)
+			c.addPlain(line)
 			lines = append(lines, line)
 		}
 	}
 	for _, line := range lines {
 		if len(c.files) == 0 || c.files[0].path == "" {
-			c.names(line)
+			c.addPath(line)
 		}
 	}
 	c.files = slices.DeleteFunc(c.files, func(f storyFile) bool { return f.path == "" })
 }
 
-// plain takes a line outside of code.
-func (c *storyCall) plain(line string) {
+// addPlain takes a line outside of code.
+func (c *storyCall) addPlain(line string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "<summary>"), "</summary>")
 	c.failed = c.failed || line == "**Error:**"
 	if m := storyCode.FindStringSubmatch(line); m != nil && c.act == session.ActRun && c.cmd == "" {
 		c.cmd = m[1]
 	}
 	if m := storyPath[1].FindStringSubmatch(line); m != nil || c.act == session.ActEdit && storyPath[0].MatchString(line) {
-		c.names(line)
+		c.addPath(line)
 	}
 }
 
-// names takes a path that a line says.
-func (c *storyCall) names(line string) {
+// addPath takes a path that a line says.
+func (c *storyCall) addPath(line string) {
 	if c.act != session.ActEdit && c.act != session.ActRead {
 		return
 	}
@@ -131,8 +131,8 @@ func (c *storyCall) names(line string) {
 	}
 }
 
-// code takes code: a command, a diff of the file that was named last, or all that a file holds, which is named behind it.
-func (c *storyCall) code(lang string, lines []string) {
+// addCode takes code: a command, a diff of the file that was named last, or all that a file holds, which is named behind it.
+func (c *storyCall) addCode(lang string, lines []string) {
 	text := strings.Join(lines, "\n")
 	switch last := len(c.files) - 1; {
 	case c.act == session.ActRun && c.cmd == "" && (lang == "bash" || lang == "sh" || lang == "shell"):

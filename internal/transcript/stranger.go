@@ -38,7 +38,7 @@ const visited = -1
 
 // isSearched reports whether a transcript is searched whose session was begun in a folder, or was found before.
 func (l *finder) isSearched(f File, cwd string) bool {
-	return l.env.Search == 0 || f.ModTime.After(l.since) || l.had.Searched[f.Path] == visited || l.places.concerns(cwd)
+	return l.env.Search == 0 || f.ModTime.After(l.since) || l.had.Searched[f.Path] == visited || l.places.mayConcern(cwd)
 }
 
 // search takes of the strangers those that concern the repository; the latest first, as long as there is something left to spend. Of one that grows,

@@ -20,8 +20,8 @@ type toolForms struct {
 	editNeedsResult bool
 }
 
-// editing are the tools that edit.
-func (f *toolForms) editing() (names []string) {
+// editingTools are the tools that edit.
+func (f *toolForms) editingTools() (names []string) {
 	for name, act := range f.acts {
 		if act == session.ActEdit {
 			names = append(names, name)
@@ -37,20 +37,20 @@ func (f *toolForms) parse(id, tool string, input gjson.Result) toolUse {
 	case session.ActRun:
 		u.cmd = commandIn(input)
 	case session.ActRead:
-		u.paths = firstOf(input, f.paths...)
+		u.paths = firstText(input, f.paths...)
 	case session.ActEdit:
 		u.needsResult = f.editNeedsResult
-		if u.paths = firstOf(input, f.paths...); len(u.paths) == 0 {
+		if u.paths = firstText(input, f.paths...); len(u.paths) == 0 {
 			u.paths, u.edits = patchedFiles(validText(patchIn(input)))
 			break
 		}
-		u.edits = asksFor(u.paths, input, f.content, f.old, f.now)
+		u.edits = requestedEdits(u.paths, input, f.content, f.old, f.now)
 	}
 	return u
 }
 
-// firstOf is the first of some members of an object that is text.
-func firstOf(in gjson.Result, members ...string) []string {
+// firstText is the first of some members of an object that is text.
+func firstText(in gjson.Result, members ...string) []string {
 	for _, member := range members {
 		if v := in.Get(member); v.Type == gjson.String && v.Str != "" {
 			return []string{v.Str}
@@ -61,7 +61,7 @@ func firstOf(in gjson.Result, members ...string) []string {
 
 // patchIn is the patch that the input of an edit is or holds; "" for none.
 func patchIn(input gjson.Result) string {
-	return input.Str + strings.Join(firstOf(input, "input", "patch", "patchText"), "")
+	return input.Str + strings.Join(firstText(input, "input", "patch", "patchText"), "")
 }
 
 // commandIn is the command of a call: a line, words of which the last one may be a script, or several lines.
@@ -86,9 +86,9 @@ func commandIn(input gjson.Result) string {
 	return ""
 }
 
-// asksFor is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in the place of another. They may
+// requestedEdits is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in the place of another. They may
 // ask for several of these.
-func asksFor(paths []string, args gjson.Result, whole, old, now string) []Edit {
+func requestedEdits(paths []string, args gjson.Result, whole, old, now string) []Edit {
 	e := Edit{Path: paths[0]}
 	if all := args.Get(whole); all.Type == gjson.String {
 		e.Hunks, e.FullContent = []Hunk{{New: linesOf(all.Str)}}, true

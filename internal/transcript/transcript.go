@@ -99,7 +99,7 @@ type Options struct {
 	// Head is the first record of the file, where the read begins behind it: what it says of the session as a whole (its
 	// folder, its agent's version) stands nowhere else. Nil where the read begins at the start.
 	Head []byte
-	// Spawner is the agent ID of the subagent that spawned this one, as [Spawner] tells
+	// Spawner is the agent ID of the subagent that spawned this one, as [FindSpawner] tells
 	// it; empty when the session itself did.
 	Spawner string
 	// Outputs asks for what commands printed: Part.Outputs. A read then ends before a command whose result is not there yet.

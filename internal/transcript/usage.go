@@ -42,11 +42,11 @@ func (d *decoder) addUsage(p *part, id, model string, rec gjson.Result, names co
 	if cost := rec.Get(names.cost).Float(); names.cost != "" && cost > 0 && cost <= session.MaxCost {
 		u.Cost = cost
 	}
-	if !u.Taken() {
+	if !u.IsCounted() {
 		return
 	}
 	if i, again := p.counted[u.Request]; again {
-		p.Usage[i] = p.Usage[i].Larger(u)
+		p.Usage[i] = p.Usage[i].Max(u)
 		return
 	}
 	p.counted[u.Request] = len(p.Usage)

@@ -130,7 +130,7 @@ func usageOf(parts ...[]session.Usage) (requests int, total session.Usage) {
 	by := map[string]session.Usage{}
 	for _, part := range parts {
 		for _, u := range part {
-			by[u.Request] = u.Larger(by[u.Request])
+			by[u.Request] = u.Max(by[u.Request])
 		}
 	}
 	for _, u := range by {

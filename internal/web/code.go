@@ -50,7 +50,7 @@ type event struct {
 	Tied        bool // to a commit, that is
 }
 
-func timeline(r *request) (page, error) {
+func makeTimeline(r *request) (page, error) {
 	f := readForm(r)
 	from := r.queryNumber("from", 0, eventsMost)
 	out := timelinePage{Form: f}
@@ -76,7 +76,7 @@ func timeline(r *request) (page, error) {
 	zone := r.Now().Location()
 	for _, c := range shown {
 		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
-			func(stamp string) string { return result.At(stamp, zone, "Monday, 2 January 2006") })
+			func(stamp string) string { return result.FormatTime(stamp, zone, "Monday, 2 January 2006") })
 	}
 	if !r.Static {
 		if out.Form.Authors, err = r.at.Authors(r); err != nil {
@@ -109,7 +109,7 @@ type filesPage struct {
 	Cut   bool
 }
 
-func files(r *request) (page, error) {
+func makeFiles(r *request) (page, error) {
 	out := filesPage{Name: r.query.Get("name")}
 	var err error
 	if out.Files, err = r.at.TouchedFiles(r, out.Name, filesShown+1); err != nil {
@@ -151,10 +151,10 @@ type codeLine struct {
 // colors is how many sessions of a file are told apart by a color, besides by their titles.
 const colors = 6
 
-func file(r *request) (page, error) {
+func makeFile(r *request) (page, error) {
 	name := r.query.Get("path")
 	p := page{Template: "file", Title: name, Here: "files"}
-	near, err := r.at.Together(r, name, nearShown)
+	near, err := r.at.ChangedTogether(r, name, nearShown)
 	if err != nil || name == "" {
 		return p, cmp.Or(err, errNoFile)
 	}
@@ -173,7 +173,7 @@ func file(r *request) (page, error) {
 		out.Why = "This file is empty."
 	}
 	if out.Why == "" {
-		if err := out.explain(r, text); err != nil && r.Err() == nil { // git may lack a part of the history, or take too long for it
+		if err := out.explainLines(r, text); err != nil && r.Err() == nil { // git may lack a part of the history, or take too long for it
 			out.Why = fmt.Sprintf("Where its lines come from can't be told: %v.", err)
 		}
 	}
@@ -197,8 +197,8 @@ func (f *filePage) findMentioning(r *request) error {
 	return err
 }
 
-// explain asks who wrote the lines of the page.
-func (f *filePage) explain(r *request, text []string) error {
+// explainLines asks who wrote the lines of the page.
+func (f *filePage) explainLines(r *request, text []string) error {
 	from := max(1, r.queryNumber("from", 1, linesMost))
 	if from > len(text) {
 		from = 1
@@ -215,15 +215,15 @@ func (f *filePage) explain(r *request, text []string) error {
 		return err
 	}
 	f.Hits = hits(why, "")
-	f.parts(why, text)
+	f.groupLines(why, text)
 	return nil
 }
 
-// parts puts lines together that have the same session behind them.
-func (f *filePage) parts(why result.Recall, text []string) {
+// groupLines puts lines together that have the same session behind them.
+func (f *filePage) groupLines(why result.Recall, text []string) {
 	for n := f.From; n <= f.To; n++ {
 		who, p := f.sessionBehind(why, n)
-		l := codeLine{n, text[n-1][:markdown.CutAt(text[n-1], maxLine)]}
+		l := codeLine{n, text[n-1][:markdown.CutPosition(text[n-1], maxLine)]}
 		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
 			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
 			continue
@@ -237,28 +237,28 @@ func (f *filePage) parts(why result.Recall, text []string) {
 func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
 	for i := range f.Hits {
 		e := f.Hits[i].Explains
-		if e == nil || !within(e.Ranges, n) {
+		if e == nil || !inRanges(e.Ranges, n) {
 			continue
 		}
 		p := part{Hit: &f.Hits[i], Color: i%colors + 1}
 		switch {
-		case within(e.Exact, n):
+		case inRanges(e.Exact, n):
 			p.Note, p.Exact = "wrote these lines", true
-		case within(e.Shared, n):
+		case inRanges(e.Shared, n):
 			p.Note = "one of several sessions"
 		default:
 			p.Note = f.Hits[i].Tie + ", and is tied to the commit of these lines"
 		}
 		return p.Hit, p
 	}
-	if within(why.Why.Uncommitted, n) {
+	if inRanges(why.Why.Uncommitted, n) {
 		return nil, part{Note: "not committed"}
 	}
 	for _, s := range why.Why.Unexplained {
-		if within(s.Ranges, n) {
+		if inRanges(s.Ranges, n) {
 			note := "commit " + s.Commit + ", no session known"
 			for _, by := range s.Notes {
-				if within(by.Ranges, n) {
+				if inRanges(by.Ranges, n) {
 					note += ": " + by.String()
 				}
 			}
@@ -268,12 +268,12 @@ func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
 	return nil, part{}
 }
 
-func within(ranges []result.Range, n int) bool {
+func inRanges(ranges []result.Range, n int) bool {
 	return slices.ContainsFunc(ranges, func(r result.Range) bool { return r[0] <= n && n <= r[1] })
 }
 
-// together is the page of files that change together.
-func together(r *request) (page, error) {
-	pairs, err := r.at.Together(r, "", pairsShown)
+// makeTogether is the page of files that change together.
+func makeTogether(r *request) (page, error) {
+	pairs, err := r.at.ChangedTogether(r, "", pairsShown)
 	return page{Template: "together", Title: "Files that change together", Here: "together", Body: pairs}, err
 }

@@ -23,7 +23,7 @@ const staticPolicy = "default-src 'none'; style-src 'self' file:; img-src 'self'
 // empty or new. Progress is told after each page: how many are written, and how many are known to be left. It returns how many pages
 // there are. A page that can't be made says so in its place, and its error is returned when all others are written.
 func (s *Site) Export(ctx context.Context, dir string, progress func(done, left int)) (int, error) {
-	if err := prepare(dir); err != nil {
+	if err := prepareFolder(dir); err != nil {
 		return 0, err
 	}
 	queue, files := []string{""}, 0
@@ -69,8 +69,8 @@ func (e *pageError) Error() string {
 	return fmt.Sprintf("the page %q can't be made, the others stand: %v", e.address, e.cause)
 }
 
-// prepare makes the folder, with what the pages need.
-func prepare(dir string) error {
+// prepareFolder makes the folder, with what the pages need.
+func prepareFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Site) exportPage(ctx context.Context, dir, address string, l links) err
 	if err != nil {
 		return err
 	}
-	html, failed := s.make(ctx, "", name, q, l)
+	html, failed := s.renderPage(ctx, "", name, q, l)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

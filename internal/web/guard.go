@@ -93,8 +93,8 @@ func (v *Server) Close() error { return v.listen.Close() }
 // policy lets a page load its style, script and icon, ask this server, and nothing else.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// headers are those of every answer.
-func headers(h http.Header) {
+// setHeaders are those of every answer.
+func setHeaders(h http.Header) {
 	for _, pair := range [][2]string{
 		{"Content-Security-Policy", policy},
 		{"X-Content-Type-Options", "nosniff"},
@@ -111,33 +111,33 @@ func headers(h http.Header) {
 
 // ServeHTTP implements http.Handler.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	headers(w.Header())
+	setHeaders(w.Header())
 	name, inside := strings.CutPrefix(r.URL.Path, v.folder)
 	token := r.URL.Query().Get("token")
 	switch {
 	case !slices.Contains(v.hosts(), r.Host):
-		refuse(w, http.StatusMisdirectedRequest, "this is not the host that you asked for")
+		writeRefusal(w, http.StatusMisdirectedRequest, "this is not the host that you asked for")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "these pages only read")
+		writeRefusal(w, http.StatusMethodNotAllowed, "these pages only read")
 	case isCrossOrigin(r):
-		refuse(w, http.StatusForbidden, "another page led here: type or paste the address")
-	case inside && token != "" && v.exchange(token):
+		writeRefusal(w, http.StatusForbidden, "another page led here: type or paste the address")
+	case inside && token != "" && v.redeemToken(token):
 		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: v.cookie, Path: v.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		q := r.URL.Query()
 		q.Del("token")
 		w.Header().Set("Location", strings.TrimSuffix(r.URL.Path+"?"+q.Encode(), "?"))
 		w.WriteHeader(http.StatusSeeOther)
 	case !v.hasCookie(r):
-		refuse(w, http.StatusForbidden, `open the address that "git rekal web" printed`)
+		writeRefusal(w, http.StatusForbidden, `open the address that "git rekal web" printed`)
 	case !inside:
-		refuse(w, http.StatusNotFound, "there is no such page")
+		writeRefusal(w, http.StatusNotFound, "there is no such page")
 	default:
 		v.answer(w, r, name)
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, why string) {
+func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, "git-rekal: "+why+"\n")
@@ -156,8 +156,8 @@ func isCrossOrigin(r *http.Request) bool {
 	return site != "" && site != "same-origin" && site != "none" || origin != "" && origin != "http://"+r.Host
 }
 
-// exchange reports whether a token is one that was given out; one that works once is used up.
-func (v *Server) exchange(token string) bool {
+// redeemToken reports whether a token is one that was given out; one that works once is used up.
+func (v *Server) redeemToken(token string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for known, once := range v.tokens {
@@ -183,12 +183,12 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 	if path.Ext(name) != "" {
 		var err error
 		if body, kind, err = asset(name); err != nil {
-			refuse(w, http.StatusNotFound, "there is no such page")
+			writeRefusal(w, http.StatusNotFound, "there is no such page")
 			return
 		}
 	} else {
 		var err error
-		body, err = v.site.make(r.Context(), visitor(r.Header), name, r.URL.Query(), servedLinks())
+		body, err = v.site.renderPage(r.Context(), proxyUser(r.Header), name, r.URL.Query(), servedLinks())
 		status = statusOf(err)
 	}
 	w.Header().Set("Content-Type", kind)

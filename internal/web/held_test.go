@@ -27,7 +27,7 @@ func TestRightsHold(t *testing.T) {
 		{rightsHold - 1, "alice", false},
 	} {
 		now = now.Add(step.after)
-		if got := s.rights.may(step.who, "https://example.com/acme/shop"); got != step.want {
+		if got := s.rights.isAllowed(step.who, "https://example.com/acme/shop"); got != step.want {
 			t.Errorf("at %v %s may: %v, want %v", now.Sub(time.Unix(0, 0)), step.who, got, step.want)
 		}
 	}

@@ -31,7 +31,7 @@ type picturesPage struct {
 	Branch   branch
 }
 
-func pictures(r *request) (page, error) {
+func makePictures(r *request) (page, error) {
 	p := page{Template: "pictures", Title: "Pictures", Here: "pictures"}
 	work, err := r.at.Work(r, ask.StatsRequest{})
 	if err != nil {
@@ -83,7 +83,7 @@ func newCalendar(days []result.Day) (out calendar) {
 	const size, left, top = 13, 30, 18
 	for day := monday; !day.After(last); day = day.AddDate(0, 0, 1) {
 		week, weekday := int(day.Sub(monday).Hours()/24)/7, (int(day.Weekday())+6)%7
-		c := cell{X: left + week*size, Y: top + weekday*size, Title: day.Format("2 Jan 2006: ") + nouns.Count(on[day.Format(time.DateOnly)], "session")}
+		c := cell{X: left + week*size, Y: top + weekday*size, Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[day.Format(time.DateOnly)], "session")}
 		if n := on[day.Format(time.DateOnly)]; n > 0 {
 			c.Level = 1 + (n-1)*3/max(out.Most-1, 1)
 		}
@@ -161,7 +161,7 @@ func newBranch(commits []ask.BranchCommit) (out branch) {
 				l.To, lanes[at] = rowHeight/2, ""
 			}
 			if n := slices.IndexFunc(c.Sessions, func(s ask.TiedSession) bool { return s.ID == id }); n >= 0 {
-				l.Tied, l.Inferred = true, c.Sessions[n].Tie.Weak()
+				l.Tied, l.Inferred = true, c.Sessions[n].Tie.IsWeak()
 			}
 			row.Lanes = append(row.Lanes, l)
 		}
@@ -198,7 +198,7 @@ type tile struct {
 
 const mapWidth, mapHeight = 960, 520
 
-func lines(r *request) (page, error) {
+func makeLines(r *request) (page, error) {
 	path := strings.Trim(r.query.Get("path"), "/")
 	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "pictures"}
 	counted, err := r.at.Standing(r, path, ask.Counting{Cached: r.query.Get("count") == ""})
@@ -225,13 +225,13 @@ func lines(r *request) (page, error) {
 	}
 	shown := out.Rows[:min(len(out.Rows), tilesMost)]
 	out.Rest = len(out.Rows) - len(shown)
-	out.Tiles = tiles(shown)
+	out.Tiles = treemap(shown)
 	p.Body = out
 	return p, nil
 }
 
-// tiles parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side, each as long as its tiles grow squarer.
-func tiles(rows []ownersRow) (out []tile) {
+// treemap parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side, each as long as its tiles grow squarer.
+func treemap(rows []ownersRow) (out []tile) {
 	left := 0.0
 	for _, r := range rows {
 		left += float64(r.Lines.Lines)
@@ -310,8 +310,8 @@ type stripRow struct {
 	Commits []string
 }
 
-func (r *request) strip(s *result.Session) (out strip, err error) {
-	turns, err := r.at.Strip(r, s.ID)
+func (r *request) turnStrip(s *result.Session) (out strip, err error) {
+	turns, err := r.at.TurnSizes(r, s.ID)
 	if err != nil || len(turns) < 2 {
 		return out, err
 	}

@@ -46,7 +46,7 @@ func TestTiles(t *testing.T) {
 			rows = append(rows, ownersRow{Lines: result.Lines{Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3, NoSession: lines / 2}, Name: "日本語.go"})
 		}
 		covered := map[[2]int]string{}
-		for _, tile := range tiles(rows) {
+		for _, tile := range treemap(rows) {
 			if want := mapWidth * mapHeight * tile.Lines.Lines / sum; want > 2000 && (tile.W+2)*(tile.H+2)*100 < want*90 {
 				t.Errorf("%d tiles: %d×%d for an area of %d", n, tile.W, tile.H, want)
 			}

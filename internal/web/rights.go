@@ -54,8 +54,8 @@ func (s *Site) Rights(command string) {
 	s.rights = &rights{command: command, process: s.process, known: map[[2]string]*right{}}
 }
 
-// visitor is the name that a proxy gives; "" unless it is one that means the same to every command: no option, path or number of a user.
-func visitor(h http.Header) string {
+// proxyUser is the name that a proxy gives; "" unless it is one that means the same to every command: no option, path or number of a user.
+func proxyUser(h http.Header) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._@+-", r)
 	}
@@ -66,18 +66,18 @@ func visitor(h http.Header) string {
 	return names[0]
 }
 
-// reads reports whether somebody may read a repository.
-func (r *rights) reads(who string, w *workspace.Workspace) bool {
+// mayRead reports whether somebody may read a repository.
+func (r *rights) mayRead(who string, w *workspace.Workspace) bool {
 	conf, err := w.Settings()
 	if err != nil || who == "" {
 		return false
 	}
 	remote, err := conf.RemoteFor("", "")
-	return err == nil && conf.Places[remote] != "" && r.may(who, conf.Places[remote])
+	return err == nil && conf.Places[remote] != "" && r.isAllowed(who, conf.Places[remote])
 }
 
-// may reports what the command says, now or some minutes ago.
-func (r *rights) may(who, url string) bool {
+// isAllowed reports what the command says, now or some minutes ago.
+func (r *rights) isAllowed(who, url string) bool {
 	r.mu.Lock()
 	now := r.process.Now()
 	expired := func(_ [2]string, known *right) bool { return now.After(known.until) }

@@ -48,7 +48,7 @@ type hit struct {
 	Turn   int
 }
 
-func search(r *request) (page, error) {
+func makeSearch(r *request) (page, error) {
 	out := searchPage{Form: readForm(r)}
 	f := out.Form
 	most := max(1, r.queryNumber("n", foundShown, foundMost))
@@ -124,7 +124,7 @@ func (f form) verified() bool { return f.Signature != "" }
 func hits(found result.Recall, question string) []hit {
 	out := make([]hit, len(found.Results))
 	for i, h := range found.Results {
-		out[i] = hit{Hit: h, Pieces: marked(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt), Turn: -1}
+		out[i] = hit{Hit: h, Pieces: splitAtMatches(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt), Turn: -1}
 		if h.Turn != nil {
 			out[i].Turn = *h.Turn
 		}
@@ -144,7 +144,7 @@ type row struct {
 	At string
 }
 
-func sessions(r *request) (page, error) {
+func makeSessions(r *request) (page, error) {
 	from := r.queryNumber("from", 0, listMost)
 	rows, total, err := r.at.List(r, from, listShown)
 	if err != nil {
@@ -155,16 +155,16 @@ func sessions(r *request) (page, error) {
 		out.Rows = append(out.Rows, row{l, result.Time(l.At)})
 	}
 	if from > 0 {
-		out.Newer = r.list(max(0, from-listShown))
+		out.Newer = r.listPage(max(0, from-listShown))
 	}
 	if out.Last < total && len(rows) > 0 {
-		out.Older = r.list(out.Last)
+		out.Older = r.listPage(out.Last)
 	}
 	return page{Template: "sessions", Title: "All sessions", Here: "search", Body: out}, nil
 }
 
-// list is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
-func (l links) list(from int) string {
+// listPage is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
+func (l links) listPage(from int) string {
 	if l.Static && from == 0 {
 		return l.To("")
 	}

@@ -55,9 +55,9 @@ type change struct {
 	Diff   *diff
 }
 
-func session(r *request) (page, error) {
+func makeSession(r *request) (page, error) {
 	from := r.queryNumber("from", 0, listMost)
-	ref := nouns.RefIn(r.query.Get("id"))
+	ref := nouns.OnlyRef(r.query.Get("id"))
 	if ref.Turn >= 0 && from == 0 {
 		from = ref.Turn
 	}
@@ -70,7 +70,7 @@ func session(r *request) (page, error) {
 		return page{Template: "memory", Title: cmp.Or(m.Title, "Memory"), Here: "search", Body: m}, nil
 	}
 	out := sessionPage{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
-	out.Before, out.Turns = turns(s)
+	out.Before, out.Turns = turnsWithTools(s)
 	if i := ref.Turn - offset; ref.Turn >= 0 && i >= 0 && i < len(out.Turns) {
 		out.Turns[i].Named = true
 	}
@@ -84,20 +84,20 @@ func session(r *request) (page, error) {
 		return page{}, err
 	}
 	out.MoreCommits = len(s.Commits) - len(out.Commits)
-	if out.Strip, err = r.strip(s); err != nil {
+	if out.Strip, err = r.turnStrip(s); err != nil {
 		return page{}, err
 	}
 	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
 }
 
-// turns puts each tool call behind its turn.
-func turns(s *result.Session) (before []result.Tool, out []turn) {
+// turnsWithTools puts each tool call behind its turn.
+func turnsWithTools(s *result.Session) (before []result.Tool, out []turn) {
 	by := map[int][]result.Tool{}
 	for _, t := range s.Tools {
 		by[t.Turn] = append(by[t.Turn], t)
 	}
 	for _, t := range s.Page {
-		t.Cut(turnBytes)
+		t.Truncate(turnBytes)
 		human, who := t.Role == "human", "Agent"
 		switch {
 		case human && s.Actor == "agent":
@@ -105,14 +105,14 @@ func turns(s *result.Session) (before []result.Tool, out []turn) {
 		case human:
 			who = "Person"
 		}
-		out = append(out, turn{Turn: t, Human: human, Who: who, Tools: by[t.Turn], Names: names(by[t.Turn])})
+		out = append(out, turn{Turn: t, Human: human, Who: who, Tools: by[t.Turn], Names: countedNames(by[t.Turn])})
 		delete(by, t.Turn)
 	}
 	return by[-1], out
 }
 
-// names is "Read ×3, Edit".
-func names(tools []result.Tool) string {
+// countedNames is "Read ×3, Edit".
+func countedNames(tools []result.Tool) string {
 	var order []string
 	n := map[string]int{}
 	for _, t := range tools {
@@ -147,7 +147,7 @@ func (r *request) changes(commits []result.Commit) ([]change, error) {
 				return nil, err
 			}
 			diffs++
-			one.Commit, one.Diff = &commit, compare(files, &left)
+			one.Commit, one.Diff = &commit, diffLines(files, &left)
 		} else if !c.Missing {
 			commit, err := r.Repo.Commit(git.OID(sha))
 			if err != nil {
@@ -170,13 +170,13 @@ type commitPage struct {
 	Hits []hit
 }
 
-func commit(r *request) (page, error) {
+func makeCommit(r *request) (page, error) {
 	c, files, err := r.patch(r.query.Get("rev"))
 	if err != nil {
 		return page{}, err
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	out := commitPage{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
+	out := commitPage{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: diffLines(files, &bounds{1000, 10_000})}
 	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
 	if err != nil {
 		return page{}, err
@@ -219,8 +219,8 @@ type line struct{ Sign, Text string }
 // openLines is how many lines of one file's diff are shown at once.
 const openLines = 80
 
-// compare parts the diffs of files into lines, as many as are left to be shown.
-func compare(files []history.FilePatch, left *bounds) *diff {
+// diffLines parts the diffs of files into lines, as many as are left to be shown.
+func diffLines(files []history.FilePatch, left *bounds) *diff {
 	out := &diff{}
 	for _, f := range files {
 		d := fileDiff{FilePatch: f}
@@ -243,7 +243,7 @@ func compare(files []history.FilePatch, left *bounds) *diff {
 			if sign != "@" {
 				l = l[len(sign):]
 			}
-			d.Lines = append(d.Lines, line{sign, l[:markdown.CutAt(l, maxLine)]})
+			d.Lines = append(d.Lines, line{sign, l[:markdown.CutPosition(l, maxLine)]})
 		}
 		d.Open = len(d.Lines) <= openLines
 		out.Added, out.Deleted = out.Added+d.Added, out.Deleted+d.Deleted

@@ -17,8 +17,8 @@ import (
 func (s *Site) functions() template.FuncMap {
 	zone := s.process.Now().Location()
 	return template.FuncMap{
-		"when":      func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
-		"clock":     func(stamp string) string { return result.At(stamp, zone, "15:04") },
+		"when":      func(stamp string) string { return result.FormatTime(stamp, zone, "2 Jan 2006, 15:04") },
+		"clock":     func(stamp string) string { return result.FormatTime(stamp, zone, "15:04") },
 		"count":     nouns.Counted,
 		"prose":     s.prose,
 		"add":       func(a, b int) int { return a + b },
@@ -87,7 +87,7 @@ type prose struct {
 }
 
 func (s *Site) prose(content string) prose {
-	head, rest := s.markdown.Fold(content, foldedAt)
+	head, rest := s.markdown.SplitLong(content, foldedAt)
 	return prose{s.markdown.HTML(head), s.markdown.HTML(rest), len(rest)}
 }
 
@@ -97,8 +97,8 @@ type piece struct {
 	Hit  bool
 }
 
-// marked parts a text at what answers the question.
-func marked(content, question string) (out []piece) {
+// splitAtMatches parts a text at what answers the question.
+func splitAtMatches(content, question string) (out []piece) {
 	at := 0
 	for _, m := range ask.Matches(content, question) {
 		out = append(out, piece{content[at:m[0]], false}, piece{content[m[0]:m[1]], true})

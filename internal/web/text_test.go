@@ -8,8 +8,8 @@ import (
 )
 
 func TestParts(t *testing.T) {
-	harness.Equal(t, "marked", []piece{{"Why ", false}, {"Tokens", true}, {" of (", false}, {"jwt_check", true}, {")?", false}}, marked("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
-	harness.Equal(t, "marked in nothing", []piece(nil), marked("", "token"))
+	harness.Equal(t, "marked", []piece{{"Why ", false}, {"Tokens", true}, {" of (", false}, {"jwt_check", true}, {")?", false}}, splitAtMatches("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
+	harness.Equal(t, "marked in nothing", []piece(nil), splitAtMatches("", "token"))
 	harness.Equal(t, "visible", "a⟨U+202E⟩b⟨U+0007⟩\tשלום 👩‍💻", string(escapeInvisible([]byte("a\u202eb\a\tשלום 👩‍💻"))))
 	for address, want := range map[string]string{"": "index.html", "timeline": "timeline.html", "session?from=30&id=01KJ": "session-30-01KJ.html"} {
 		if got := fileName(address); got != want {
@@ -31,7 +31,7 @@ func FuzzText(f *testing.F) {
 	f.Add("\u202e``\x00\xff`", "é")
 	f.Fuzz(func(t *testing.T, content, question string) {
 		var all strings.Builder
-		for _, p := range marked(content, question) {
+		for _, p := range splitAtMatches(content, question) {
 			all.WriteString(p.Text)
 		}
 		if all.String() != content {

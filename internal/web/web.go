@@ -81,8 +81,8 @@ func (s *Site) SearchGroup(which group.Which) { s.groupMembers = &which }
 // pageMakers are the pages by the last part of their addresses; "" is the search.
 func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
-		"": search, "sessions": sessions, "session": session, "commit": commit,
-		"timeline": timeline, "files": files, "file": file, "together": together, "pictures": pictures, "lines": lines,
+		"": makeSearch, "sessions": makeSessions, "session": makeSession, "commit": makeCommit,
+		"timeline": makeTimeline, "files": makeFiles, "file": makeFile, "together": makeTogether, "pictures": makePictures, "lines": makeLines,
 	}
 }
 
@@ -128,8 +128,8 @@ type links struct {
 // Who is the name of the person with an email address.
 func (l links) Who(email string) string { return l.people.Name(email) }
 
-// In are links to the pages of another repository of the group; "" for the same one.
-func (l links) In(repo string) links {
+// OfRepository are links to the pages of another repository of the group; "" for the same one.
+func (l links) OfRepository(repo string) links {
 	l.in = cmp.Or(repo, l.in)
 	return l
 }
@@ -190,8 +190,8 @@ func servedLinks() links {
 // errNoPage is the error for an address without a page.
 var errNoPage = errors.New("there is no such page")
 
-// make makes a page for somebody: its HTML. An error becomes a page that tells it.
-func (s *Site) make(ctx context.Context, who, name string, query url.Values, l links) ([]byte, error) {
+// renderPage makes a page for somebody: its HTML. An error becomes a page that tells it.
+func (s *Site) renderPage(ctx context.Context, who, name string, query url.Values, l links) ([]byte, error) {
 	p, failed := s.makeContent(ctx, who, name, query, l)
 	if failed != nil {
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
@@ -223,7 +223,7 @@ func (s *Site) makeContent(ctx context.Context, who, name string, query url.Valu
 		return page{}, err
 	}
 	defer w.Close()
-	if s.rights != nil && !s.rights.reads(who, w) {
+	if s.rights != nil && !s.rights.mayRead(who, w) {
 		return page{}, errNoRights
 	}
 	return repoContent(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
@@ -233,19 +233,19 @@ func (s *Site) makeContent(ctx context.Context, who, name string, query url.Valu
 func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
 	at, err := ask.Open(ctx, w, o)
 	if err != nil {
-		return page{}, w.ExplainClean(err)
+		return page{}, w.AsNotInitialised(err)
 	}
 	l.people = w.People(ctx)
 	p, err := maker(&request{Context: ctx, Workspace: w, at: at, query: query, links: l})
 	p.links, p.Notice, p.Repo = l, at.Notice, w.Name()
-	return p, w.ExplainClean(errors.Join(err, at.Close()))
+	return p, w.AsNotInitialised(errors.Join(err, at.Close()))
 }
 
 // groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.
 func (s *Site) groupContent(ctx context.Context, who, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
 	which := *s.groupMembers
 	if s.rights != nil {
-		which.May = func(w *workspace.Workspace) bool { return s.rights.reads(who, w) }
+		which.May = func(w *workspace.Workspace) bool { return s.rights.mayRead(who, w) }
 	}
 	g, err := group.Open(ctx, s.process, which)
 	if errors.Is(err, group.ErrNone) && s.rights != nil {

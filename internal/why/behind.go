@@ -76,7 +76,7 @@ func (b *claimFinder) ties(ctx context.Context, all []attribution.Commit) (out [
 		_, ok := b.rows[sha]
 		return ok
 	})
-	rows, err := b.index.Behind(ctx, unread)
+	rows, err := b.index.TiesOfCommits(ctx, unread)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (b *claimFinder) ties(ctx context.Context, all []attribution.Commit) (out [
 		}
 	}
 	slices.Sort(checkpoints)
-	owners, err := b.index.Owners(ctx, slices.Compact(checkpoints))
+	owners, err := b.index.FileOwners(ctx, slices.Compact(checkpoints))
 	for f, inferred := range owners {
 		b.owned.Add(f, inferred)
 	}
@@ -136,7 +136,7 @@ func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []att
 	if len(b.rows[sha]) > 0 {
 		rest = b.owned.OwnersOrFallback(b.rows[sha], s.Path)
 	}
-	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.claimsOfPart(depth))
+	t, err := b.trace(ctx, s, b.independentTips(before), b.parent(s.Commit), b.claimsOfPart(depth))
 	return t.claims(rest), err
 }
 
@@ -152,14 +152,14 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	}
 	if len(parts) == 0 {
 		t, err := b.trace(ctx, s, b.beforeReverted(s.Commit), "", b.claims)
-		return t.guesses(nil), err
+		return t.inferredClaims(nil), err
 	}
 	var all, gone []attribution.Commit
 	var here []string
 	for _, p := range parts {
 		was, is := b.Made(p, b.Predecessors), commits.SHAs(b.Made(p, b.Successors))
 		all = append(all, was...)
-		if len(b.tips(is)) > 0 {
+		if len(b.independentTips(is)) > 0 {
 			here = append(here, is...)
 		} else {
 			gone = append(gone, was...)
@@ -169,12 +169,12 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.claimsOfPart(0))
+	t, err := b.trace(ctx, s, b.independentTips(here), b.parent(s.Commit), b.claimsOfPart(0))
 	if err != nil || copied || !t.complete {
-		return t.guesses(b.owned.OwnersOrFallback(rows, s.Path)), err
+		return t.inferredClaims(b.owned.OwnersOrFallback(rows, s.Path)), err
 	}
 	rows, err = b.ties(ctx, gone)
-	return t.guesses(b.owned.OwnersOf(rows, s.Path)), err
+	return t.inferredClaims(b.owned.OwnersOf(rows, s.Path)), err
 }
 
 // madeOf is what commits.MadeOf found.
@@ -214,8 +214,8 @@ func (b *claimFinder) beforeReverted(id git.OID) []git.OID {
 	return c.Parents[:1]
 }
 
-// tips are those of some commits that are here and no other of them leads to, the latest first.
-func (b *claimFinder) tips(shas []string) (out []git.OID) {
+// independentTips are those of some commits that are here and no other of them leads to, the latest first.
+func (b *claimFinder) independentTips(shas []string) (out []git.OID) {
 	var here []git.Commit
 	for _, sha := range shas {
 		if c, err := b.repo.Commit(git.OID(sha)); err == nil {
@@ -252,8 +252,8 @@ func (t traced) claims(rest []attribution.Claim) [][]attribution.Claim {
 	return t.found
 }
 
-// guesses are claims, all inferred.
-func (t traced) guesses(rest []attribution.Claim) [][]attribution.Claim {
+// inferredClaims are claims, all inferred.
+func (t traced) inferredClaims(rest []attribution.Claim) [][]attribution.Claim {
 	out := t.claims(rest)
 	for i := range out {
 		out[i] = slices.Clone(out[i])
@@ -322,7 +322,7 @@ func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older
 				origins[i] = history.Origin{}
 			}
 		}
-		for _, part := range sources(origins) {
+		for _, part := range groupByCommit(origins) {
 			claims, err := claimsOf(ctx, part)
 			if err != nil {
 				return t, err
@@ -344,7 +344,7 @@ func (b *claimFinder) readWrote(ctx context.Context, shas []string) error {
 		_, ok := b.wrote[sha]
 		return ok
 	})
-	wrote, err := b.index.Wrote(ctx, shas)
+	wrote, err := b.index.LinesWritten(ctx, shas)
 	for _, sha := range shas {
 		makers, others := attribution.CredibleLines(wrote[sha], b.Maker(sha))
 		b.wrote[sha] = lineRecords{makers, others}
@@ -379,7 +379,7 @@ func (b *claimFinder) claimsByWriters(ctx context.Context, s source, rest func(c
 			if known {
 				of[j].Kind = max(of[j].Kind, session.TieInferred)
 			}
-			sure = sure || !of[j].Kind.Weak()
+			sure = sure || !of[j].Kind.IsWeak()
 		}
 		if w, when := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" {
 			j := slices.IndexFunc(of, func(c attribution.Claim) bool { return c.Session == w })

@@ -18,9 +18,9 @@ type File struct {
 	Writer []string // of each line the session that is known to have written it; "" for none
 }
 
-// Brought tells who wrote the lines that a commit brought, against its first parent. Only what is known line by line counts: no tie to the commit says it.
+// BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by line counts: no tie to the commit says it.
 // Files whose lines can't be compared (binary, large, one of very many) are left out. It returns ErrNotFound for a commit that is not here.
-func Brought(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, hidden []string) ([]File, error) {
+func BroughtLines(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, hidden []string) ([]File, error) {
 	patches, err := history.Patch(ctx, repo, id)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (w *answer) readNotes() {
 	}
 	r := noteReader{w.repo, tracesIn(w.repo)}
 	for i := range w.orphans[:min(len(w.orphans), maxNoted)] { // those with the most lines come first
-		w.orphans[i].notes = w.noted(w.orphans[i], r.of(w.orphans[i]))
+		w.orphans[i].notes = w.notesOfAsked(w.orphans[i], r.notesFor(w.orphans[i]))
 	}
 }
 
@@ -57,8 +57,8 @@ func tracesIn(repo *git.Repo) string {
 	return string(text)
 }
 
-// of are all notes of the file in the commit.
-func (r noteReader) of(s source) (out []result.Note) {
+// notesFor are all notes of the file in the commit.
+func (r noteReader) notesFor(s source) (out []result.Note) {
 	add := func(in string, notes []result.Note) {
 		for _, n := range notes {
 			n.In = in
@@ -88,8 +88,8 @@ func (r noteReader) note(ref string, commit git.OID) string {
 	return string(text)
 }
 
-// noted turns notes of a commit's lines into those of the lines that were asked about. The first note of a line counts.
-func (w *answer) noted(s source, notes []result.Note) (out []result.Note) {
+// notesOfAsked turns notes of a commit's lines into those of the lines that were asked about. The first note of a line counts.
+func (w *answer) notesOfAsked(s source, notes []result.Note) (out []result.Note) {
 	had := make([]bool, len(s.at))
 	for _, n := range notes {
 		var lines []int

@@ -37,7 +37,7 @@ func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo, hidden []stri
 
 // Count takes where the lines of one file come from. Lines that are not committed do not count.
 func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, error) {
-	from := sources(origins)
+	from := groupByCommit(origins)
 	shas := make([]string, len(from))
 	for i, s := range from {
 		shas[i] = string(s.Commit)

@@ -80,7 +80,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 			return out, fmt.Errorf("why: the code commit of --checkpoint %q is not here", req.Checkpoint)
 		}
 	}
-	t, err := blame(ctx, repo, commit, req)
+	t, err := blameTarget(ctx, repo, commit, req)
 	if err != nil {
 		return out, err
 	}
@@ -92,9 +92,9 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 		w.readNotes()
 	}
 	out.Why = w.describe()
-	ranked, err := w.ranked(ctx)
+	ranked, err := w.rankSessions(ctx)
 	if err == nil && span != (question.Span{}) {
-		ranked, err = w.during(ctx, span, ranked)
+		ranked, err = w.keepDuring(ctx, span, ranked)
 	}
 	if err != nil || len(ranked) == 0 {
 		return out, err
@@ -103,7 +103,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 	if req.Limit > 0 && len(ranked) > req.Limit {
 		ranked = ranked[:req.Limit]
 	}
-	out.Results, err = w.show(ctx, req, ranked)
+	out.Results, err = w.makeHits(ctx, req, ranked)
 	return out, err
 }
 
@@ -113,19 +113,19 @@ type target struct {
 	file string
 }
 
-// blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
-func blame(ctx context.Context, repo *git.Repo, commit git.OID, req Request) (target, error) {
+// blameTarget reads the target and asks git. A file by the whole name counts first: names may hold a colon.
+func blameTarget(ctx context.Context, repo *git.Repo, commit git.OID, req Request) (target, error) {
 	text := req.Target
 	fail := func(err error) (target, error) {
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
 	typed, from, to := text, 0, 0
-	if name.LikeLines(text) && !isWholeName(repo, commit, text) {
-		if typed, from, to = name.Lines(text); from < 1 || to < from {
+	if name.LooksLikeLines(text) && !isNameOfFile(repo, commit, text) {
+		if typed, from, to = name.SplitLines(text); from < 1 || to < from {
 			return fail(errors.New("lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on"))
 		}
 	}
-	file, ok := repo.Inside(typed)
+	file, ok := repo.PathInside(typed)
 	if !ok {
 		return fail(errors.New("no file inside of this repository"))
 	}
@@ -156,9 +156,9 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, req Request) (ta
 	return target{b, file}, err
 }
 
-// isWholeName reports whether a file has that whole name.
-func isWholeName(repo *git.Repo, commit git.OID, typed string) bool {
-	file, ok := repo.Inside(typed)
+// isNameOfFile reports whether a file has that whole name.
+func isNameOfFile(repo *git.Repo, commit git.OID, typed string) bool {
+	file, ok := repo.PathInside(typed)
 	if !ok {
 		return false
 	}
@@ -202,8 +202,8 @@ type explained struct {
 	turn    int               // where the part begins that was captured at the first of commits; db.First: not known
 }
 
-// sources groups lines by the commit that they come from, the one with the most lines first.
-func sources(origins []history.Origin) []source {
+// groupByCommit groups lines by the commit that they come from, the one with the most lines first.
+func groupByCommit(origins []history.Origin) []source {
 	var out []source
 	at := map[history.Origin]int{}
 	for i, o := range origins {
@@ -230,7 +230,7 @@ func (w *answer) explain(ctx context.Context, hidden []string) error {
 		return err
 	}
 	hidden = append(purged, hidden...)
-	sources := sources(w.blame.Origins)
+	sources := groupByCommit(w.blame.Origins)
 	b, err := newClaimFinder(ctx, w.index, w.repo, sources)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (w *answer) explain(ctx context.Context, hidden []string) error {
 				unexplained.lines, unexplained.at = append(unexplained.lines, line), append(unexplained.at, s.at[i])
 			}
 			for _, c := range of {
-				w.credit(c, line, s.Commit, len(of))
+				w.addCredit(c, line, s.Commit, len(of))
 			}
 		}
 		if len(unexplained.lines) > 0 {
@@ -261,8 +261,8 @@ func (w *answer) explain(ctx context.Context, hidden []string) error {
 	return nil
 }
 
-// credit says that a session explains a line, as one of several.
-func (w *answer) credit(c attribution.Claim, line int, commit git.OID, several int) {
+// addCredit says that a session explains a line, as one of several.
+func (w *answer) addCredit(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
 		e = &explained{id: c.Session, asked: map[time.Time]int{}, kind: c.Kind, turn: db.First}
@@ -287,8 +287,8 @@ func (w *answer) credit(c attribution.Claim, line int, commit git.OID, several i
 	}
 }
 
-// ranked orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most often, then the latest.
-func (w *answer) ranked(ctx context.Context) ([]*explained, error) {
+// rankSessions orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most often, then the latest.
+func (w *answer) rankSessions(ctx context.Context) ([]*explained, error) {
 	if len(w.explained) == 0 {
 		return nil, nil
 	}
@@ -299,7 +299,7 @@ func (w *answer) ranked(ctx context.Context) ([]*explained, error) {
 		}
 	}
 	ids := slices.Collect(maps.Keys(w.explained))
-	edits, err := w.index.Edits(ctx, ids, paths)
+	edits, err := w.index.CountEdits(ctx, ids, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -319,13 +319,13 @@ func (w *answer) ranked(ctx context.Context) ([]*explained, error) {
 	return out, nil
 }
 
-// during leaves the sessions that took place in a span.
-func (w *answer) during(ctx context.Context, span question.Span, ranked []*explained) ([]*explained, error) {
+// keepDuring leaves the sessions that took place in a span.
+func (w *answer) keepDuring(ctx context.Context, span question.Span, ranked []*explained) ([]*explained, error) {
 	ids := make([]string, len(ranked))
 	for i, e := range ranked {
 		ids[i] = e.id
 	}
-	then, err := w.index.Matching(ctx, db.Filter{IDs: ids, Period: db.Period(span), Purged: db.With})
+	then, err := w.index.MatchingIDs(ctx, db.Filter{IDs: ids, Period: db.Period(span), Purged: db.With})
 	return slices.DeleteFunc(ranked, func(e *explained) bool { return !slices.Contains(then, e.id) }), err
 }
 
@@ -345,7 +345,7 @@ func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 	if e.kind == session.TieTalked && e.turn >= 0 {
 		return e.turn, nil
 	}
-	if e.kind.Weak() {
+	if e.kind.IsWeak() {
 		_, turn, err := w.firstPurpose(ctx, e.id)
 		return turn, err
 	}
@@ -378,8 +378,8 @@ func (w *answer) nearestPassages(ctx context.Context, query string) (map[string]
 	return passages, err
 }
 
-// show makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
-func (w *answer) show(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
+// makeHits makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
+func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
 	query := strings.Join(w.blame.Text, " ")
 	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
 	var passages map[string]search.Hit
@@ -403,7 +403,7 @@ func (w *answer) show(ctx context.Context, req Request, ranked []*explained) ([]
 			hits[i].Turn, hits[i].Read = h.Turn, h.Read
 		}
 	}
-	out, err := recall.Show(ctx, w.index, w.repo, recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
+	out, err := recall.FillHits(ctx, w.index, w.repo, recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
@@ -426,7 +426,7 @@ func (w *answer) purpose(ctx context.Context, id string, shown int) (string, err
 // firstPurpose is what the first prompt of a session is for, and which turn that is.
 func (w *answer) firstPurpose(ctx context.Context, id string) (string, int, error) {
 	turns, err := w.index.Turns(ctx, id, 0, titleTurns, session.RoleHuman)
-	text, turn := session.PurposeOf(turns)
+	text, turn := session.FirstPurpose(turns)
 	return text, turn, err
 }
 

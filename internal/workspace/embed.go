@@ -40,7 +40,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 		}
 		defer client.Close()
 		ready := false
-		e.Model, e.Batch = embed.Name(name), embed.Batch
+		e.Model, e.Batch = embed.StorageName(name), embed.Batch
 		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
 				failed = client.Ready(ctx, how.Insist)
@@ -56,7 +56,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 			}
 		}
 	}
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,9 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 	}
 }
 
-// WorkLater starts a process of low priority that makes the vectors which the model that is built in has not made yet, and judges signatures, and does
+// StartBackgroundWork starts a process of low priority that makes the vectors which the model that is built in has not made yet, and judges signatures, and does
 // not wait for it. Without that model it is started where there are signatures. Where one is at work, the other goes at once. In CI nobody asks afterwards.
-func (w *Workspace) WorkLater(conf config.Config, signatures bool) error {
+func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) error {
 	what := "--vectors"
 	if !conf.Embed.BuiltIn() {
 		what = "--signatures"
@@ -107,44 +107,44 @@ func (w *Workspace) WorkLater(conf config.Config, signatures bool) error {
 	return nil
 }
 
-// WorkOnFetched is WorkLater where this process took in what a fetch brought.
-func (w *Workspace) WorkOnFetched() {
+// StartBackgroundWorkIfFetched is StartBackgroundWork where this process took in what a fetch brought.
+func (w *Workspace) StartBackgroundWorkIfFetched() {
 	if !w.tookIn {
 		return
 	}
 	w.tookIn = false
 	conf, err := w.Settings()
 	if err == nil {
-		err = w.WorkLater(conf, w.tookInSigned)
+		err = w.StartBackgroundWork(conf, w.tookInSigned)
 	}
 	if err != nil {
 		w.Warn(err)
 	}
 }
 
-// Judge notes what the signatures of ledgers are worth, of at most so many that were not looked at so far. All is whether none is left.
-func (w *Workspace) Judge(ctx context.Context, conf config.Config, most int) (all bool, err error) {
-	m, err := w.Reader()
+// JudgeSignatures notes what the signatures of ledgers are worth, of at most so many that were not looked at so far. All is whether none is left.
+func (w *Workspace) JudgeSignatures(ctx context.Context, conf config.Config, most int) (all bool, err error) {
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return false, err
 	}
-	keys, alike := w.keys(conf)
-	return m.Judge(ctx, keys, alike, most)
+	keys, alike := w.keysFingerprint(conf)
+	return m.JudgeSignatures(ctx, keys, alike, most)
 }
 
-// Foreign lists the commits of the author's ledger that another key signed, or whose signature is bad.
-func (w *Workspace) Foreign(ctx context.Context, a Author) ([]materialize.ForeignCommit, error) {
-	m, err := w.Reader()
+// ForeignCommits lists the commits of the author's ledger that another key signed, or whose signature is bad.
+func (w *Workspace) ForeignCommits(ctx context.Context, a Author) ([]materialize.ForeignCommit, error) {
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return nil, err
 	}
-	keys, _ := w.keys(a.Config)
-	return m.Foreign(ctx, a.Ledger.Ref(), keys)
+	keys, _ := w.keysFingerprint(a.Config)
+	return m.ForeignCommits(ctx, a.Ledger.Ref(), keys)
 }
 
-// keys are signature.Keys, as git here sees them.
-func (w *Workspace) keys(conf config.Config) (print string, alike bool) {
-	return signature.Keys(conf.Git, w.Repo.Layout().WorkTree, w.Home, w.Env)
+// keysFingerprint are signature.KeysPrint, as git here sees them.
+func (w *Workspace) keysFingerprint(conf config.Config) (print string, alike bool) {
+	return signature.KeysFingerprint(conf.Git, w.Repo.Layout().WorkTree, w.Home, w.Env)
 }
 
 // lowPriority is the niceness of processes in the background.
@@ -167,13 +167,13 @@ const maxQuestion = 4096
 // asked twice.
 func (w *Workspace) PrepareVector(text string) {
 	if conf, err := w.Settings(); err == nil && conf.Embed.BuiltIn() {
-		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return vectorOf(text) })
+		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return builtInVector(text) })
 		go w.preparedVector()
 	}
 }
 
-// vectorOf is the vector of a question by the built-in model.
-func vectorOf(text string) []float32 {
+// builtInVector is the vector of a question by the built-in model.
+func builtInVector(text string) []float32 {
 	vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
 	if err != nil {
 		return nil
@@ -181,9 +181,9 @@ func vectorOf(text string) []float32 {
 	return vector
 }
 
-// Question returns the vector that a model makes of a question; none where no server answers in
+// QuestionVector returns the vector that a model makes of a question; none where no server answers in
 // time, or the settings name another model.
-func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
+func (w *Workspace) QuestionVector(ctx context.Context, name, text string) []float32 {
 	conf, err := w.Settings()
 	if err != nil {
 		return nil
@@ -195,14 +195,14 @@ func (w *Workspace) Question(ctx context.Context, name, text string) []float32 {
 		case w.preparedVector != nil && text == w.preparedQuestion:
 			return w.preparedVector()
 		}
-		return vectorOf(text)
+		return builtInVector(text)
 	}
 	client, served, err := w.Embedder(conf.Embed, 0)
 	if err != nil || client == nil {
 		return nil
 	}
 	defer client.Close()
-	if embed.Name(served) != name {
+	if embed.StorageName(served) != name {
 		return nil
 	}
 	vector, err := client.Query(ctx, text)

@@ -17,11 +17,11 @@ func TestExpect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, w.Question(t.Context(), model.Name, text)); diff != "" {
+		if diff := cmp.Diff(want, w.QuestionVector(t.Context(), model.Name, text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	if got := w.Question(t.Context(), "other", "why does the token expire early"); got != nil {
+	if got := w.QuestionVector(t.Context(), "other", "why does the token expire early"); got != nil {
 		t.Errorf("of another model: %v", got)
 	}
 }

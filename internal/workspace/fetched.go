@@ -23,16 +23,16 @@ const fetchedFile = "fetched"
 // takeInTime is how long a question takes to take in fetched ledgers. A hostile ledger takes longer, and is left to a sync.
 const takeInTime = 3 * time.Second
 
-// takeInFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the agreement, or from the only
+// adoptFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the agreement, or from the only
 // remote. It returns no error, because the question can be answered without.
-func (w *Workspace) takeInFetched(ctx context.Context) {
+func (w *Workspace) adoptFetched(ctx context.Context) {
 	path := filepath.Join(w.RekalDir(), fetchedFile)
 	known := readFetched(path)
 	if all, err := ledger.Fetched(w.Repo, "*"); err != nil || len(all) == 0 || maps.Equal(all, known) { // mostly: which remote counts need not be asked
 		return
 	}
 	conf, err := w.Settings()
-	remote := conf.ReadFrom()
+	remote := conf.FetchedRemote()
 	if err != nil || remote == "" {
 		return
 	}
@@ -72,10 +72,10 @@ func (w *Workspace) takeInFetched(ctx context.Context) {
 	_ = writeFetched(path, tips) // where that can't be, the next question looks again
 }
 
-// Synced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does it again.
-func (w *Workspace) Synced(remote string) {
+// NoteSynced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does it again.
+func (w *Workspace) NoteSynced(remote string) {
 	conf, err := w.Settings()
-	if err != nil || conf.ReadFrom() != remote {
+	if err != nil || conf.FetchedRemote() != remote {
 		return
 	}
 	if tips, err := ledger.Fetched(w.Repo, remote); err == nil {

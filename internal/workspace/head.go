@@ -48,10 +48,10 @@ func (w *Workspace) Subject(sha string) string {
 	return c.Subject()
 }
 
-// OwnMerge reports whether HEAD is a merge commit that this user has just made. After a
+// IsOwnMerge reports whether HEAD is a merge commit that this user has just made. After a
 // fast-forward pull or `merge --squash`, which run post-merge, too, it is not.
-func (w *Workspace) OwnMerge(a Author) (bool, error) {
-	if !history.Merging(w.Repo) {
+func (w *Workspace) IsOwnMerge(a Author) (bool, error) {
+	if !history.IsMerging(w.Repo) {
 		return false, nil
 	}
 	head, err := w.Repo.Head()

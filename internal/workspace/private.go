@@ -29,7 +29,7 @@ func (w *Workspace) openPrivate(ctx context.Context) error {
 		return fmt.Errorf("private sessions can't be read: %w", err)
 	}
 	w.private = repo
-	w.Repo.ReadBeside(repo)
+	w.Repo.AlsoReadFrom(repo)
 	return nil
 }
 

@@ -19,10 +19,10 @@ func (w *Workspace) Records() (records.Store, error) {
 	}, err
 }
 
-// Outputs reads what commands printed from the transcripts of this repository.
-func (w *Workspace) Outputs(store records.Store) *capture.OutputReader {
+// OutputReader reads what commands printed from the transcripts of this repository.
+func (w *Workspace) OutputReader(store records.Store) *capture.OutputReader {
 	conf, _ := w.Settings() // what is wrong with it was told
-	return &capture.OutputReader{ProgressFile: store.Progress(), Capturer: &capture.Capturer{
+	return &capture.OutputReader{ProgressFile: store.ProgressFile(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: exclusionsOf(conf),
 	}}

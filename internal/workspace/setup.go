@@ -76,7 +76,7 @@ func (h LocalSession) Dir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return transcript.Folder(ctx, h.source, h.file, roots)
+	return transcript.StartFolder(ctx, h.source, h.file, roots)
 }
 
 // Install sets the repository up, while no other process does so or undoes it, and lists it among those of this machine.
@@ -93,9 +93,9 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	return report, err
 }
 
-// FinishTemplate sets up the rest in a clone that git made from our template; see setup.InstallTemplate. In any other repository it does nothing.
-func (w *Workspace) FinishTemplate(ctx context.Context) error {
-	if !setup.Unfinished(w.Repo.Layout().CommonDir) {
+// FinishTemplateSetup sets up the rest in a clone that git made from our template; see setup.InstallTemplate. In any other repository it does nothing.
+func (w *Workspace) FinishTemplateSetup(ctx context.Context) error {
+	if !setup.IsTemplateUnfinished(w.Repo.Layout().CommonDir) {
 		return nil
 	}
 	l, err := w.Layout(ctx)
@@ -115,7 +115,7 @@ func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Re
 // Uninstall removes what Install made, while no other process does so, and none reads or
 // writes the caches. A .rekal or a skill that git tracks belongs to the repository, and stays.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	if l.RekalTracked, err = w.tracks(ctx, l.RekalDir); err != nil {
+	if l.RekalTracked, err = w.isTracked(ctx, l.RekalDir); err != nil {
 		return report, err
 	}
 	l.Tracked = func(path string) bool {
@@ -127,7 +127,7 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 			report, err = setup.Remove(l)
 			return err
 		}
-		free, err := w.holdCaches(ctx)
+		free, err := w.lockCaches(ctx)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 	return report, err
 }
 
-// tracks reports whether the commit that is checked out, or the index, holds something in a folder.
-func (w *Workspace) tracks(ctx context.Context, dir string) (bool, error) {
+// isTracked reports whether the commit that is checked out, or the index, holds something in a folder.
+func (w *Workspace) isTracked(ctx context.Context, dir string) (bool, error) {
 	if w.Repo.Layout().MainTree == "" || w.cachesMoved {
 		return false, nil
 	}
@@ -161,9 +161,9 @@ func (w *Workspace) withSetupLock(ctx context.Context, do func() error) error {
 	return errors.Join(do(), held.Remove())
 }
 
-// holdCaches takes the locks of all caches, today's and those of past moments, in the order
+// lockCaches takes the locks of all caches, today's and those of past moments, in the order
 // in which materialize takes them; free releases them. Without caches there is nothing to lock.
-func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err error) {
+func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err error) {
 	var held []*lock.Lock
 	free = func() error {
 		var errs []error
@@ -203,24 +203,24 @@ func (w *Workspace) ensureCacheFolder(ctx context.Context) error {
 	if exists(w.RekalDir()) && (w.cachesMoved || w.Repo.Layout().MainTree == "" || !exists(w.unusedCacheDir())) {
 		return nil
 	}
-	if setup.Unfinished(w.Repo.Layout().CommonDir) {
-		return w.FinishTemplate(ctx)
+	if setup.IsTemplateUnfinished(w.Repo.Layout().CommonDir) {
+		return w.FinishTemplateSetup(ctx)
 	}
 	return w.withSetupLock(ctx, func() error {
-		if err := w.Ready(); err != nil {
+		if err := w.CheckReady(); err != nil {
 			return err
 		}
 		if err := os.Mkdir(w.RekalDir(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("workspace: %w", err)
 		}
 		if w.cachesMoved {
-			w.Warn(w.CachesMoved())
+			w.Warn(w.CachesMovedError())
 		}
 		return w.removeUnusedCaches(ctx)
 	})
 }
 
-// unusedCacheDir is the other one of the two folders in which caches may lie (see CachesMoved). Caches may be left there from before a commit with a
+// unusedCacheDir is the other one of the two folders in which caches may lie (see CachesMovedError). Caches may be left there from before a commit with a
 // .rekal was checked out or left.
 func (w *Workspace) unusedCacheDir() string {
 	l := w.Repo.Layout()
@@ -239,7 +239,7 @@ func (w *Workspace) removeUnusedCaches(ctx context.Context) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !setup.OurCache(e.Name()) {
+		if !setup.IsOurCache(e.Name()) {
 			continue
 		}
 		if w.cachesMoved {

@@ -73,7 +73,7 @@ func TestUninstallWaits(t *testing.T) {
 			if _, err := w.Uninstall(within, layout); !errors.Is(err, context.DeadlineExceeded) { // wherever it has come to
 				t.Errorf("while it is held: %v", err)
 			}
-			if err := w.Ready(); err != nil {
+			if err := w.CheckReady(); err != nil {
 				t.Errorf("it began nevertheless: %v", err)
 			}
 			if err := held.Release(); err != nil {
@@ -137,7 +137,7 @@ func TestScrubsTakeTurns(t *testing.T) {
 func TestGone(t *testing.T) {
 	_, w := installed(t)
 	missing, other := fmt.Errorf("open it: %w", fs.ErrNotExist), errors.New("something else")
-	if err := w.ExplainClean(missing); err != missing { //nolint:errorlint // the very same
+	if err := w.AsNotInitialised(missing); err != missing { //nolint:errorlint // the very same
 		t.Errorf("where it is set up: %v", err)
 	}
 	layout, err := w.Layout(t.Context())
@@ -147,13 +147,13 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ExplainClean(missing); !errors.Is(err, workspace.ErrNotInitialised) {
+	if err := w.AsNotInitialised(missing); !errors.Is(err, workspace.ErrNotInitialised) {
 		t.Errorf("behind a clean: %v", err)
 	}
-	if err := w.ExplainClean(other); err != other { //nolint:errorlint // the very same
+	if err := w.AsNotInitialised(other); err != other { //nolint:errorlint // the very same
 		t.Errorf("another error: %v", err)
 	}
-	if err := w.ExplainClean(nil); err != nil {
+	if err := w.AsNotInitialised(nil); err != nil {
 		t.Errorf("no error: %v", err)
 	}
 }

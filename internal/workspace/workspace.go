@@ -74,7 +74,7 @@ type Workspace struct {
 	Repo *git.Repo
 
 	private          *git.Repo                     // with private sessions; nil: there are none
-	cachesMoved      bool                          // see CachesMoved
+	cachesMoved      bool                          // see CachesMovedError
 	settings         func() (config.Config, error) // as they were when somebody first asked
 	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
 	preparedVector   func() []float32              // waits for it; nil: nothing is expected
@@ -94,7 +94,7 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 	settings := func() (config.Config, error) { return config.Read(ctx, repo, p.Env) }
 	tracked, err := false, error(nil)
 	if repo.Layout().MainTree != "" {
-		tracked, err = repo.InMainHead(rekalDir)
+		tracked, err = repo.MainHeadHas(rekalDir)
 	}
 	// A HEAD that can't be read is told by those who need it.
 	w := &Workspace{Process: p, Repo: repo, cachesMoved: tracked && err == nil, settings: sync.OnceValues(settings)}
@@ -118,7 +118,7 @@ func (w *Workspace) Settings() (config.Config, error) {
 func (w *Workspace) Close() { w.Repo.Close() }
 
 // RekalDir is the folder of the caches: .rekal in the root of the main worktree, shared by all linked worktrees, or in the common git directory if
-// there is no main worktree, or if its commit holds a .rekal (CachesMoved).
+// there is no main worktree, or if its commit holds a .rekal (CachesMovedError).
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
 	if l.MainTree != "" && !w.cachesMoved {
@@ -133,26 +133,26 @@ const rekalDir = ".rekal"
 // writes to them.
 var ErrTracked = advice.New("the checked-out commit holds .rekal, which is for git-rekal alone", `remove it: "git rm -r --cached .rekal", commit, and delete the folder`)
 
-// Ready returns ErrNotInitialised before init and after clean. A deleted .rekal/ is no error: it is
+// CheckReady returns ErrNotInitialised before init and after clean. A deleted .rekal/ is no error: it is
 // rebuilt.
-func (w *Workspace) Ready() error {
+func (w *Workspace) CheckReady() error {
 	if !exists(w.RekalDir()) && !setup.Excluded(w.excludeFile()) {
 		return ErrNotInitialised
 	}
 	return nil
 }
 
-// ExplainClean replaces an error about missing caches by ErrNotInitialised if a clean has removed them
+// AsNotInitialised replaces an error about missing caches by ErrNotInitialised if a clean has removed them
 // meanwhile.
-func (w *Workspace) ExplainClean(err error) error {
+func (w *Workspace) AsNotInitialised(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return cmp.Or(w.Ready(), err)
+	return cmp.Or(w.CheckReady(), err)
 }
 
-// CachesMoved is an ErrTracked that says where the caches lie instead, if the checked-out commit holds a .rekal; else nil.
-func (w *Workspace) CachesMoved() error {
+// CachesMovedError is an ErrTracked that says where the caches lie instead, if the checked-out commit holds a .rekal; else nil.
+func (w *Workspace) CachesMovedError() error {
 	if !w.cachesMoved {
 		return nil
 	}
@@ -168,42 +168,42 @@ func (w *Workspace) excludeFile() string {
 	return filepath.Join(w.Repo.Layout().CommonDir, "info", "exclude")
 }
 
-// Reader is a Materializer for reading. It checks that init was run, makes the folder of the caches, and takes in
+// ReadMaterializer is a Materializer for reading. It checks that init was run, makes the folder of the caches, and takes in
 // ledgers that a fetch brought.
-func (w *Workspace) Reader() (*materialize.Materializer, error) {
-	if err := w.Ready(); err != nil {
+func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
+	if err := w.CheckReady(); err != nil {
 		return nil, err
 	}
 	if err := w.ensureCacheFolder(w.Repo.Context()); err != nil {
 		return nil, err
 	}
-	w.takeInFetched(w.Repo.Context())
+	w.adoptFetched(w.Repo.Context())
 	return w.Materializer(w.Warn), nil
 }
 
 // CatchUp brings the index up: see materialize.Materializer.CatchUp.
 func (w *Workspace) CatchUp(ctx context.Context, progress func(done, total int)) error {
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return err
 	}
 	m.Progress = progress
-	return w.ExplainClean(m.CatchUp(ctx))
+	return w.AsNotInitialised(m.CatchUp(ctx))
 }
 
-// KeepUp brings the index up where somebody waits: see materialize.Materializer.KeepUp.
-func (w *Workspace) KeepUp(ctx context.Context, progress func(done, total int)) error {
-	m, err := w.Reader()
+// CatchUpBriefly brings the index up where somebody waits: see materialize.Materializer.CatchUpBriefly.
+func (w *Workspace) CatchUpBriefly(ctx context.Context, progress func(done, total int)) error {
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return err
 	}
 	m.Progress = progress
-	return w.ExplainClean(m.KeepUp(ctx))
+	return w.AsNotInitialised(m.CatchUpBriefly(ctx))
 }
 
 // OpenIndex opens the index for reading, brought up to the ledgers.
 func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) {
-	m, err := w.Reader()
+	m, err := w.ReadMaterializer()
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) 
 func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
 	m := &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignoredLedgers}
 	if w.Public && exists(w.PrivateDir()) {
-		m = m.Apart()
+		m = m.WithoutPrivate()
 	}
 	return m
 }
@@ -253,7 +253,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	if err == nil {
 		l.Ignore = conf.Ignore
 	}
-	signer := signature.New(conf.Git, conf.Sign, fmt.Sprintf("%s <%s>", who.Name, who.Email), w.Home, w.Env)
+	signer := signature.NewSigner(conf.Git, conf.Sign, fmt.Sprintf("%s <%s>", who.Name, who.Email), w.Home, w.Env)
 	if signer != nil {
 		signer.Quiet = true
 		w.Repo.SignWith(signer.Sign)
@@ -270,21 +270,21 @@ func (w *Workspace) Remote(a Author, asked string) (string, error) {
 	return a.Config.RemoteFor(asked, head.Branch)
 }
 
-// Share stores the agreement to send the ledger: the name of the remote, and the place that the name stands for.
-func (w *Workspace) Share(ctx context.Context, remote, place string) error {
+// StoreAgreement stores the agreement to send the ledger: the name of the remote, and the place that the name stands for.
+func (w *Workspace) StoreAgreement(ctx context.Context, remote, place string) error {
 	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
 		return err
 	}
-	return w.Settle(ctx, place)
+	return w.StorePlace(ctx, place)
 }
 
-// Settle notes what rekal.remote stands for; see config.Plain.
-func (w *Workspace) Settle(ctx context.Context, place string) error {
+// StorePlace notes what rekal.remote stands for; see config.WithoutCredentials.
+func (w *Workspace) StorePlace(ctx context.Context, place string) error {
 	return w.Repo.SetConfig(ctx, "rekal.url", place)
 }
 
-// Unshare removes the agreement, and returns the name of its remote; "" for none.
-func (w *Workspace) Unshare(ctx context.Context) (string, error) {
+// RemoveAgreement removes the agreement, and returns the name of its remote; "" for none.
+func (w *Workspace) RemoveAgreement(ctx context.Context) (string, error) {
 	remote, err := w.Repo.UnsetConfig(ctx, "rekal.remote")
 	_, err2 := w.Repo.UnsetConfig(ctx, "rekal.url")
 	return remote, errors.Join(err, err2)
@@ -293,14 +293,14 @@ func (w *Workspace) Unshare(ctx context.Context) (string, error) {
 // Capturer is a Capturer for an author. If the author's ledger is missing, it is made (see
 // ensureLedger).
 func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {
-	if err := w.Ready(); err != nil {
+	if err := w.CheckReady(); err != nil {
 		return nil, err
 	}
 	if err := w.ensureLedger(ctx, a); err != nil {
 		return nil, err
 	}
 	if a.Config.Loud { // an older version wrote it
-		if err := w.Settle(ctx, a.Config.Place); err != nil {
+		if err := w.StorePlace(ctx, a.Config.Place); err != nil {
 			return nil, err
 		}
 	}
@@ -335,7 +335,7 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 // pathInGroup tells the path of another repository, by the root of a worktree, if a group holds it and this one; else "". What can't be read is in no
 // group. The configuration is read when it is first asked.
 func (w *Workspace) pathInGroup() func(root string) string {
-	ctx, here, env := context.Background(), w.Repo.Layout().CommonDir, git.Elsewhere(w.Env)
+	ctx, here, env := context.Background(), w.Repo.Layout().CommonDir, git.WithoutRepositoryVariables(w.Env)
 	pathOf := sync.OnceValue(func() func(root string) string {
 		groups, err := machine.ReadGroups(ctx, here, env)
 		roots, err2 := machine.RootsAt(ctx, here, env)

@@ -102,7 +102,7 @@ func TestReady(t *testing.T) {
 	w := p.open("repo")
 	ready := func(want bool, when string) {
 		t.Helper()
-		_, err := w.Reader()
+		_, err := w.ReadMaterializer()
 		if errors.Is(err, workspace.ErrNotInitialised) == want || want && err != nil {
 			t.Errorf("%s: %v, want ready %v", when, err, want)
 		}
@@ -211,7 +211,7 @@ func TestOwnMerge(t *testing.T) {
 			}
 			p.git("repo", c.args...)
 			w := p.open("then")
-			got, err := w.OwnMerge(p.author(w))
+			got, err := w.IsOwnMerge(p.author(w))
 			if err != nil || got != c.want {
 				t.Errorf("own merge %v, %v, want %v", got, err, c.want)
 			}

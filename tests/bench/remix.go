@@ -85,7 +85,7 @@ func (m made) cut() (head session.Session, rest *session.Session) {
 		return m.session, nil
 	}
 	head = m.session
-	tail := m.session.Tail(half)
+	tail := m.session.WithoutFirstTurns(half)
 	head.Turns = turns[:half]
 	head.ToolCalls = m.session.ToolCalls[:len(m.session.ToolCalls)-len(tail.ToolCalls)]
 	head.Bytes /= 2
@@ -169,7 +169,7 @@ func (m *maker) turn(from *source, n int) {
 	for _, c := range from.calls[n] {
 		c.Index, c.Turn, c.Path, c.Cmd = len(s.ToolCalls), i, m.say(c.Path), cutCommand(m.say(c.Cmd))
 		s.ToolCalls = append(s.ToolCalls, c)
-		if c.Act == session.ActEdit && session.InTree(c.Path) && !slices.Contains(m.edited, c.Path) {
+		if c.Act == session.ActEdit && session.IsPathInTree(c.Path) && !slices.Contains(m.edited, c.Path) {
 			m.edited = append(m.edited, c.Path)
 		}
 	}

@@ -130,8 +130,8 @@ func (r *replay) capture(before time.Time) {
 func (r *replay) judge(a *asked) {
 	changes := map[string]bool{}
 	for _, c := range a.session.ToolCalls {
-		if c.Turn >= a.turn && session.InTree(c.Edited()) {
-			changes[c.Edited()] = true
+		if c.Turn >= a.turn && session.IsPathInTree(c.EditedPath()) {
+			changes[c.EditedPath()] = true
 		}
 	}
 	a.right = map[string]bool{}
@@ -145,7 +145,7 @@ func (r *replay) judge(a *asked) {
 			latest, a.latest = at, s.ID
 		}
 		a.right[s.ID] = slices.ContainsFunc(s.ToolCalls[:r.calls[s.ID]], func(c session.ToolCall) bool {
-			return (c.Act == session.ActEdit || c.Act == session.ActRead) && changes[c.Touched()]
+			return (c.Act == session.ActEdit || c.Act == session.ActRead) && changes[c.TouchedPath()]
 		})
 	}
 }
@@ -161,7 +161,7 @@ func (r *replay) ask(a *asked, told map[string]bool) {
 	defer index.Close()
 	var changed []string
 	for _, c := range a.session.ToolCalls {
-		if p := c.Edited(); c.Turn < a.turn && session.InTree(p) && !slices.Contains(changed, p) {
+		if p := c.EditedPath(); c.Turn < a.turn && session.IsPathInTree(p) && !slices.Contains(changed, p) {
 			changed = append(changed, p)
 		}
 	}

@@ -162,7 +162,7 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	}
 	var options, revs []string
 	switch {
-	case !c.OfCommit():
+	case !c.IsOfCommit():
 		options, err = c.Options()
 	case unsaved == nil: // else git takes HEAD, as it is a bare repository's
 		revs = []string{string(c.Commit())}

@@ -42,7 +42,7 @@ func addStats(ctx context.Context, r *git.Repo, commits []git.OID, out map[git.O
 	case err != nil && half > 0:
 		return errors.Join(addStats(ctx, r, commits[:half], out), addStats(ctx, r, commits[half:], out))
 	case err != nil:
-		out[commits[0]] = uncounted(r, commits[0])
+		out[commits[0]] = filesWithoutCounts(r, commits[0])
 	}
 	for commit := range strings.SplitSeq(text, "\x01") {
 		if id, rest, ok := strings.Cut(commit, "\x00"); ok {
@@ -52,8 +52,8 @@ func addStats(ctx context.Context, r *git.Repo, commits []git.OID, out map[git.O
 	return nil
 }
 
-// uncounted are the files that a commit changed, as far as its folders can be read.
-func uncounted(r *git.Repo, id git.OID) (out []Stat) {
+// filesWithoutCounts are the files that a commit changed, as far as its folders can be read.
+func filesWithoutCounts(r *git.Repo, id git.OID) (out []Stat) {
 	c, err := r.Commit(id)
 	if err != nil || len(c.Parents) > 1 {
 		return nil

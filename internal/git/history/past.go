@@ -14,10 +14,10 @@ type Stay struct {
 	To   time.Time // zero: it stands there still
 }
 
-// Past tells what stood in files on the way to a commit: along first parents, back to the
+// PastContents tells what stood in files on the way to a commit: along first parents, back to the
 // state at a time, at most limit commits. Each file's stays go from the last to the first.
 // Commits that are not here end the way.
-func Past(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (map[string][]Stay, error) {
+func PastContents(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (map[string][]Stay, error) {
 	out := make(map[string][]Stay, len(paths))
 	for range limit {
 		c, err := r.Commit(id)
@@ -27,7 +27,7 @@ func Past(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (
 		if err != nil {
 			return nil, err
 		}
-		addStays(r, c, paths, out)
+		extendStays(r, c, paths, out)
 		if len(c.Parents) == 0 {
 			return out, nil
 		}
@@ -44,9 +44,9 @@ func Past(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (
 	return out, nil
 }
 
-// addStays goes one commit further back: From is when the oldest commit yet with that blob was
+// extendStays goes one commit further back: From is when the oldest commit yet with that blob was
 // made.
-func addStays(r *git.Repo, c git.Commit, paths []string, out map[string][]Stay) {
+func extendStays(r *git.Repo, c git.Commit, paths []string, out map[string][]Stay) {
 	for _, p := range paths {
 		blob := r.At(c.Tree, p).ID()
 		had := out[p]

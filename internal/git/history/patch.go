@@ -68,7 +68,7 @@ func Text(r *git.Repo, commit git.OID, file string) ([]string, error) {
 		return nil, err
 	}
 	defer c.Close()
-	if _, ok := c.CommittedAs(file); !ok {
+	if _, ok := c.NameInCommit(file); !ok {
 		return nil, fmt.Errorf("git: %q in HEAD: %w", file, git.ErrNotFound)
 	}
 	return linesOfFile(c, file)

@@ -106,7 +106,7 @@ func (l *Reflog) parse(text, branch string) {
 			from, _, _ = strings.Cut(from, " ")
 			on = l.setBranch(on, from)
 		}
-		now := e.madeBy()
+		now := e.actThatCommitted()
 		switch {
 		case now == "":
 		case now == act && now != "commit": // one act of the user's, of which the last counts
@@ -146,7 +146,7 @@ func parseLogEntry(line string) (e logEntry, ok bool) {
 	}
 	e.what, e.old, e.new = what, git.OID(old), git.OID(now)
 	e.made.OID = e.new
-	if e.amends() {
+	if e.isAmend() {
 		e.made.Was = e.old
 	}
 	if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) == 2 {
@@ -156,10 +156,10 @@ func parseLogEntry(line string) (e logEntry, ok bool) {
 	return e, ok
 }
 
-func (e logEntry) amends() bool { return strings.HasPrefix(e.what, "commit (amend)") }
+func (e logEntry) isAmend() bool { return strings.HasPrefix(e.what, "commit (amend)") }
 
-// madeBy is the act that made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
-func (e logEntry) madeBy() string {
+// actThatCommitted is the act that made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
+func (e logEntry) actThatCommitted() string {
 	act, _, _ := strings.Cut(e.what, ":")
 	act, _, _ = strings.Cut(act, " (")
 	switch act {

@@ -9,48 +9,48 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Sequencing reports whether git is in the middle of a rebase, of `git am`, or of a
+// IsSequencing reports whether git is in the middle of a rebase, of `git am`, or of a
 // cherry-pick or revert of several, in this worktree: it commits many times then for one act
 // of the user. The last pick or patch ends the sequence (a rebase ends with post-rewrite),
 // and a commit that the user makes while a sequence stands still is an act of its own. Where a
 // sequence ends in another way (skip, abort), the next commit is the act. It is
 // meant to be asked from a hook that runs because of what HEAD is now.
-func Sequencing(r *git.Repo) bool {
+func IsSequencing(r *git.Repo) bool {
 	switch {
 	case hasState(r, "rebase-merge"):
 		conflict := hasState(r, "rebase-merge/stopped-sha") && !hasState(r, "rebase-merge/amend") // else it stands still because it was told to
-		return conflict || !committedByHand(r)
+		return conflict || !isCommittedByHand(r)
 	case hasState(r, "rebase-apply/rebasing"):
-		return !committedByHand(r)
+		return !isCommittedByHand(r)
 	case hasState(r, "rebase-apply"):
-		return numberInState(r, "rebase-apply/next") < numberInState(r, "rebase-apply/last") && !committedByHand(r)
+		return numberInState(r, "rebase-apply/next") < numberInState(r, "rebase-apply/last") && !isCommittedByHand(r)
 	}
 	// The list still holds the pick that was just made.
-	return countPicks(r, "sequencer/todo") > 1 && !committedByHand(r)
+	return countPicks(r, "sequencer/todo") > 1 && !isCommittedByHand(r)
 }
 
-// committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
+// isCommittedByHand reports whether HEAD was moved by `git commit`, other than to finish a
 // pick. git says so in HEAD's reflog; where none is kept, nothing counts as made by hand.
-func committedByHand(r *git.Repo) bool {
+func isCommittedByHand(r *git.Repo) bool {
 	move := lastReflogEntry(r).what
 	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
 }
 
-// Rewritten is what git says to a post-rewrite hook on its stdin, from where git has it: a hook
+// PostRewriteInput is what git says to a post-rewrite hook on its stdin, from where git has it: a hook
 // manager may have kept it to itself. A line is an old and a new OID.
-func Rewritten(r *git.Repo, amend bool) string {
+func PostRewriteInput(r *git.Repo, amend bool) string {
 	if !amend {
 		return readState(r, "rebase-merge/rewritten-list") + readState(r, "rebase-apply/rewritten")
 	}
-	if move := lastReflogEntry(r); move.amends() {
+	if move := lastReflogEntry(r); move.isAmend() {
 		return string(move.old) + " " + string(move.new) + "\n"
 	}
 	return ""
 }
 
-// Merging reports whether `git merge` is under way in this worktree, as it still is when its
+// IsMerging reports whether `git merge` is under way in this worktree, as it still is when its
 // post-merge hook runs; a fast-forward and a squash never are.
-func Merging(r *git.Repo) bool { return hasState(r, "MERGE_HEAD") }
+func IsMerging(r *git.Repo) bool { return hasState(r, "MERGE_HEAD") }
 
 func hasState(r *git.Repo, name string) bool {
 	_, err := os.Lstat(filepath.Join(r.Layout().GitDir, name))

@@ -157,10 +157,10 @@ func TestLongMerging(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Git("r", append([]string{"merge", "-q"}, tt.args...)...)
-			if got := history.Merging(p.Open("then")); got != tt.want {
+			if got := history.IsMerging(p.Open("then")); got != tt.want {
 				t.Errorf("Merging() = %v, want %v", got, tt.want)
 			}
-			if history.Merging(p.Open("r")) {
+			if history.IsMerging(p.Open("r")) {
 				t.Error("still, after the merge")
 			}
 		})
@@ -189,7 +189,7 @@ func TestLongRewritten(t *testing.T) {
 			}
 			args := repos.Must(os.ReadFile(p.At("args")))(t)
 			p.Write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
-			harness.Equal(t, "rewrites", string(repos.Must(os.ReadFile(p.At("said")))(t)), history.Rewritten(p.Open("linked"), string(args) == "amend\n"))
+			harness.Equal(t, "rewrites", string(repos.Must(os.ReadFile(p.At("said")))(t)), history.PostRewriteInput(p.Open("linked"), string(args) == "amend\n"))
 		})
 	}
 }
@@ -220,7 +220,7 @@ func reportState() int {
 		return 1
 	}
 	what := "act"
-	if history.Sequencing(r) {
+	if history.IsSequencing(r) {
 		what = "step"
 	}
 	fmt.Fprintln(f, os.Getenv("HOOK"), what)

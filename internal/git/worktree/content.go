@@ -89,7 +89,7 @@ func (c *Content) open() error {
 	if err != nil {
 		return err
 	}
-	if c.repo.Missing([]git.OID{made.Tree})[made.Tree] {
+	if c.repo.MissingObjects([]git.OID{made.Tree})[made.Tree] {
 		return fmt.Errorf("git: tree %s: %w", made.Tree, git.ErrNotFound)
 	}
 	c.tree = made.Tree
@@ -121,7 +121,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)): // nor with git's ends of lines is it what was asked for
 		return b.id
 	}
-	if id := c.asInIndex(file); id != "" {
+	if id := c.unchangedIndexBlob(file); id != "" {
 		return id
 	}
 	if filtered { // a recall is no reason to run a program
@@ -131,7 +131,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 		c.filter = c.newFilter()
 	}
 	id := c.filter.blob(file)
-	if b.crlf && id != b.id && c.indexHasCRLF(c.inIndex(file)) {
+	if b.crlf && id != b.id && c.indexHasCRLF(c.entryInIndex(file)) {
 		return Unread
 	}
 	return id
@@ -185,16 +185,16 @@ func (c *Content) Text(file string) ([]byte, error) {
 		}
 		return os.ReadFile(c.diskPath(file))
 	}
-	id := c.inCommit(file)
+	id := c.entryInCommit(file)
 	if id == "" {
 		return nil, fmt.Errorf("git: %q in %s: %w", file, c.commit, git.ErrNotFound)
 	}
 	return c.repo.Blob(id)
 }
 
-// CommittedAs is what the commit calls a file; false where it has none.
-func (c *Content) CommittedAs(file string) (string, bool) {
-	if c.inCommit(file) != "" {
+// NameInCommit is what the commit calls a file; false where it has none.
+func (c *Content) NameInCommit(file string) (string, bool) {
+	if c.entryInCommit(file) != "" {
 		return file, true
 	}
 	staged := c.stagedRenames()
@@ -209,8 +209,8 @@ func (c *Content) CommittedAs(file string) (string, bool) {
 // Commit is the commit that is looked into, or HEAD's; "" before the first.
 func (c *Content) Commit() git.OID { return c.commit }
 
-// OfCommit reports whether it is a commit that is looked into, and no working tree.
-func (c *Content) OfCommit() bool { return c.root == "" }
+// IsOfCommit reports whether it is a commit that is looked into, and no working tree.
+func (c *Content) IsOfCommit() bool { return c.root == "" }
 
 // IsFolder reports whether a path is a folder: in the work tree for "", else in a commit.
 func IsFolder(r *git.Repo, commit git.OID, name string) bool {
@@ -226,9 +226,9 @@ func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 	return c.repo.At(c.tree, name).IsDir()
 }
 
-// inCommit is the entry of one file in the commit, also of a folder that is too large to be looked into for
+// entryInCommit is the entry of one file in the commit, also of a folder that is too large to be looked into for
 // each of many; "" for none.
-func (c *Content) inCommit(file string) git.OID {
+func (c *Content) entryInCommit(file string) git.OID {
 	id := c.blobInTree(file)
 	if id != Unread {
 		return id
@@ -244,7 +244,7 @@ func (c *Content) blobInTree(file string) git.OID {
 // blobBelow is what stands in a file below a tree.
 func (c *Content) blobBelow(tree git.OID, file string) git.OID {
 	for {
-		all, err := c.trees.Named(tree)
+		all, err := c.trees.EntriesByName(tree)
 		if err != nil {
 			return Unread
 		}
@@ -311,7 +311,7 @@ func (c *Content) blobInWorktree(file string) blob {
 	case !info.Mode().IsRegular():
 		return blob{} // as for git
 	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return blob{id: cmp.Or(c.asInIndex(file), Unread)}
+		return blob{id: cmp.Or(c.unchangedIndexBlob(file), Unread)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
 	text, err := os.ReadFile(c.diskPath(file))
@@ -359,7 +359,7 @@ func (c *Content) blobOfMissing(file string) git.OID {
 	if head == "" || !filepath.IsLocal(file) {
 		return ""
 	}
-	if e := c.inIndex(file); e.leftOut || e.id == Unread {
+	if e := c.entryInIndex(file); e.leftOut || e.id == Unread {
 		return e.id
 	}
 	return ""

@@ -18,12 +18,12 @@ type indexEntry struct {
 // Expect names files of which Blob will be asked: where git must be asked about one, it is asked about those like it, too.
 func (c *Content) Expect(files ...string) { c.expected = append(c.expected, files...) }
 
-// inIndex is what the index says of a file. That takes git 7 ms among 50,000 files.
-func (c *Content) inIndex(file string) indexEntry {
+// entryInIndex is what the index says of a file. That takes git 7 ms among 50,000 files.
+func (c *Content) entryInIndex(file string) indexEntry {
 	if e, asked := c.indexed[file]; asked {
 		return e
 	}
-	files := c.expectedLike(file)
+	files := c.expectedInSameState(file)
 	out, err := c.run(append([]string{"--literal-pathspecs", "ls-files", "-z", "-v", "--stage", "--"}, files...)...)
 	for _, f := range files {
 		c.indexed[f] = indexEntry{}
@@ -41,15 +41,15 @@ func (c *Content) inIndex(file string) indexEntry {
 	return c.indexed[file]
 }
 
-// asInIndex is the blob that the index has of a file that is as git last saw it; "" for any other. Git reads no file for that, but such as came in the
+// unchangedIndexBlob is the blob that the index has of a file that is as git last saw it; "" for any other. Git reads no file for that, but such as came in the
 // moment in which the index was written.
-func (c *Content) asInIndex(file string) git.OID {
-	e := c.inIndex(file)
+func (c *Content) unchangedIndexBlob(file string) git.OID {
+	e := c.entryInIndex(file)
 	if e.id == Unread || e.leftOut || e.unmerged || e.assumedUnchanged {
 		return ""
 	}
 	if _, asked := c.changedFromIndex[file]; !asked {
-		files := c.expectedLike(file)
+		files := c.expectedInSameState(file)
 		out, err := c.run(append([]string{"--literal-pathspecs", "diff-files", "-z", "--name-only", "--ignore-submodules", "--"}, files...)...)
 		for _, f := range files {
 			c.changedFromIndex[f] = err != nil
@@ -64,8 +64,8 @@ func (c *Content) asInIndex(file string) git.OID {
 	return e.id
 }
 
-// expectedLike are a file, and those files of HEAD that are expected and also lie in the working tree, or also don't.
-func (c *Content) expectedLike(file string) []string {
+// expectedInSameState are a file, and those files of HEAD that are expected and also lie in the working tree, or also don't.
+func (c *Content) expectedInSameState(file string) []string {
 	_, err := c.lstat(file)
 	out := []string{file}
 	for _, f := range c.expected {
@@ -113,7 +113,7 @@ func (c *Content) stagedChanges() []git.Change {
 		case change.Kind == "A" && change.OID == c.blobID(nil): // perhaps it was only named (add -N), and its content is nowhere yet
 			change.OID = c.Blob(change.Path, nil)
 		case change.Kind == "U" && c.blobInTree(change.Path) == "":
-			change.Kind, change.OID = "A", c.inIndex(change.Path).id
+			change.Kind, change.OID = "A", c.entryInIndex(change.Path).id
 		}
 		if git.IsOID(string(change.OID)) {
 			c.changes = append(c.changes, change)

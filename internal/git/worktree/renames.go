@@ -31,7 +31,7 @@ func (c *Content) NewNames(files []string) map[string]string {
 	}
 	for range maxHops {
 		next := map[string]string{}
-		for from, to := range c.renamedOnce(former) {
+		for from, to := range c.followOneRename(former) {
 			if c.Has(to) {
 				out[former[from]] = to
 			} else {
@@ -45,8 +45,8 @@ func (c *Content) NewNames(files []string) map[string]string {
 	return out
 }
 
-// renamedOnce follows files by one rename.
-func (c *Content) renamedOnce(files map[string]string) map[string]string {
+// followOneRename follows files by one rename.
+func (c *Content) followOneRename(files map[string]string) map[string]string {
 	var gone, there []string
 	for f := range files {
 		if c.blobInTree(f) == "" {
@@ -127,7 +127,7 @@ func (c *Content) FormerNames(files []string) map[string]string {
 		// The newest commit that added one of them.
 		at, added := len(line), []string(nil)
 		for _, f := range files {
-			switch n := from + c.addedAt(line[from:], f); {
+			switch n := from + c.indexOfAddition(line[from:], f); {
 			case n < at:
 				at, added = n, []string{f}
 			case n == at:
@@ -162,9 +162,9 @@ func (c *Content) firstParents() iter.Seq[git.Commit] {
 	}
 }
 
-// addedAt is which of some commits added a file that stands in the first, taken that it stands in all later ones; how many there
+// indexOfAddition is which of some commits added a file that stands in the first, taken that it stands in all later ones; how many there
 // are where all have it.
-func (c *Content) addedAt(line []git.Commit, file string) int {
+func (c *Content) indexOfAddition(line []git.Commit, file string) int {
 	n := sort.Search(len(line), func(i int) bool { return c.blobBelow(line[i].Tree, file) == "" })
 	if n == len(line) {
 		return n

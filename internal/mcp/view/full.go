@@ -12,16 +12,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-// full shows the texts: a memory as it is, a session as a window of turns around the one that matched.
+// writeFull shows the texts: a memory as it is, a session as a window of turns around the one that matched.
 // Several items share the room, as long as that leaves some to each; those behind are left out.
-func (a Answer) full(p *page) {
+func (a Answer) writeFull(p *page) {
 	for i, it := range a.Items {
-		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.when())}
-		head = append(head, strings.TrimPrefix(it.place()+a.who(it)+it.signs(), " | "))
+		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.lastTime())}
+		head = append(head, strings.TrimPrefix(it.repositoryNote()+a.foreignAuthor(it)+it.describeTrust(), " | "))
 		if a.One {
 			head = append(head, it.files()...)
 		}
-		if p.room < weigh(head)+leastText {
+		if p.room < countTokens(head)+leastText {
 			p.cut = true
 			return
 		}
@@ -30,9 +30,9 @@ func (a Answer) full(p *page) {
 		kept := p.room - max(p.room/(len(a.Items)-i), min(p.room, leastShare))
 		p.room -= kept
 		if it.Kind != "session" {
-			p.text(it.Text)
+			p.addText(it.Text)
 		} else {
-			it.window(p)
+			it.addTurnsAround(p)
 		}
 		p.room += kept
 	}
@@ -44,24 +44,24 @@ const leastText = 100
 // leastShare is what of the room one of several items has at least: enough for some turns.
 const leastShare = 500
 
-// text adds a text, or as much of it as there is room for.
-func (p *page) text(s string) {
+// addText adds a text, or as much of it as there is room for.
+func (p *page) addText(s string) {
 	lines := visibleLines(s)
 	if p.add(lines...) {
 		return
 	}
-	p.lines = append(p.lines, p.fill(strings.Join(lines, "\n"))...)
+	p.lines = append(p.lines, p.takeBeginning(strings.Join(lines, "\n"))...)
 }
 
-// Short is a text within the budget of an answer, without what is hidden.
-func Short(s string) string {
+// ShortText is a text within the budget of an answer, without what is hidden.
+func ShortText(s string) string {
 	p := page{room: Budget}
-	p.text(s)
+	p.addText(s)
 	return strings.Join(p.lines, "\n")
 }
 
-// fill returns the beginning of a text that takes up the room, and the mark of the cut.
-func (p *page) fill(s string) []string {
+// takeBeginning returns the beginning of a text that takes up the room, and the mark of the cut.
+func (p *page) takeBeginning(s string) []string {
 	p.cut = true
 	room := p.room - markWeight
 	if room < 0 {
@@ -87,10 +87,10 @@ func (p *page) fill(s string) []string {
 // markWeight is what the mark of a cut weighs at most.
 const markWeight = 16
 
-// window adds turns around the one that matched: that one, then one behind and one before it in turn, as
+// addTurnsAround adds turns around the one that matched: that one, then one behind and one before it in turn, as
 // long as they fit. It tells what is left out.
-func (it Item) window(p *page) {
-	at := it.at()
+func (it Item) addTurnsAround(p *page) {
+	at := it.turnPlace()
 	switch {
 	case at < 0 && it.Total > 0:
 		p.add(fmt.Sprintf("[no turn %d: it has %d turns]", it.At, it.Total))
@@ -105,10 +105,10 @@ func (it Item) window(p *page) {
 	from, to := at, at
 	for more := true; more && p.room > 0; {
 		more = false
-		if to+1 < len(it.Turns) && p.fits(&parts[to+1], it.Turns[to+1]) {
+		if to+1 < len(it.Turns) && p.takeIfFits(&parts[to+1], it.Turns[to+1]) {
 			to, more = to+1, true
 		}
-		if from > 0 && p.fits(&parts[from-1], it.Turns[from-1]) {
+		if from > 0 && p.takeIfFits(&parts[from-1], it.Turns[from-1]) {
 			from, more = from-1, true
 		}
 	}
@@ -126,8 +126,8 @@ func (it Item) window(p *page) {
 // pointerWeight is what the line about what is left out weighs at most.
 const pointerWeight = 40
 
-// at is the place of the turn around which the session is shown; -1 where nothing was read.
-func (it Item) at() int {
+// turnPlace is the place of the turn around which the session is shown; -1 where nothing was read.
+func (it Item) turnPlace() int {
 	at := -1
 	for i, t := range it.Turns {
 		if at < 0 || t.Turn <= it.At {
@@ -140,17 +140,17 @@ func (it Item) at() int {
 // turn takes a turn's lines out of the room, cut where they don't fit.
 func (p *page) turn(t result.Turn) []string {
 	lines := turnLines(t)
-	if weight := weigh(lines); weight <= p.room {
+	if weight := countTokens(lines); weight <= p.room {
 		p.room -= weight
 		return lines
 	}
-	return p.fill(strings.Join(lines, "\n"))
+	return p.takeBeginning(strings.Join(lines, "\n"))
 }
 
-// fits takes a turn's lines out of the room where there is enough.
-func (p *page) fits(into *[]string, t result.Turn) bool {
+// takeIfFits takes a turn's lines out of the room where there is enough.
+func (p *page) takeIfFits(into *[]string, t result.Turn) bool {
 	lines := turnLines(t)
-	weight := weigh(lines)
+	weight := countTokens(lines)
 	if weight > p.room {
 		return false
 	}
@@ -158,7 +158,7 @@ func (p *page) fits(into *[]string, t result.Turn) bool {
 	return true
 }
 
-func weigh(lines []string) (n int) {
+func countTokens(lines []string) (n int) {
 	for _, l := range lines {
 		n += tokens.Count(l) + 1
 	}

@@ -81,11 +81,11 @@ func (a Answer) Text() string {
 	p.room -= p.room/3 - notes.room
 	switch a.Detail {
 	case Timeline:
-		a.timeline(&p)
+		a.writeTimeline(&p)
 	case Full:
-		a.full(&p)
+		a.writeFull(&p)
 	default:
-		a.compact(&p)
+		a.writeCompact(&p)
 	}
 	p.lines = append(p.lines, notes.lines...)
 	return strings.Join(append(p.lines, "---", a.footer(&p)), "\n")
@@ -105,7 +105,7 @@ type page struct {
 
 // add takes lines in, all or none.
 func (p *page) add(lines ...string) bool {
-	cost := weigh(lines)
+	cost := countTokens(lines)
 	if cost > p.room {
 		p.cut = true
 		return false
@@ -133,8 +133,8 @@ func (a Answer) footer(p *page) string {
 	return head + strconv.Itoa(weight) + tail
 }
 
-// compact shows an item a line.
-func (a Answer) compact(p *page) {
+// writeCompact shows an item a line.
+func (a Answer) writeCompact(p *page) {
 	a.lines(p, func(i int, it Item) string {
 		score := "-"
 		if it.Score > 0 {
@@ -148,13 +148,13 @@ func (a Answer) compact(p *page) {
 func (a Answer) lines(p *page, line func(int, Item) string) {
 	bare, chosen := make([]string, len(a.Items)), make([]string, len(a.Items))
 	for i, it := range a.Items {
-		bare[i] = line(i, it) + it.place() + a.who(it)
+		bare[i] = line(i, it) + it.repositoryNote() + a.foreignAuthor(it)
 	}
-	for _, signs := range []func(Item) string{Item.signs, Item.trust, Item.marks} {
+	for _, signs := range []func(Item) string{Item.describeTrust, Item.trust, Item.essentialMarks} {
 		for i, it := range a.Items {
 			chosen[i] = bare[i] + signs(it)
 		}
-		if weigh(chosen) <= p.room {
+		if countTokens(chosen) <= p.room {
 			break
 		}
 	}
@@ -166,10 +166,10 @@ func (a Answer) lines(p *page, line func(int, Item) string) {
 	}
 }
 
-// timeline groups lines by date, the latest first.
-func (a Answer) timeline(p *page) {
+// writeTimeline groups lines by date, the latest first.
+func (a Answer) writeTimeline(p *page) {
 	a.Items = slices.Clone(a.Items)
-	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.when(), x.when()) })
+	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.lastTime(), x.lastTime()) })
 	day := ""
 	a.lines(p, func(_ int, it Item) string {
 		head := ""
@@ -181,16 +181,16 @@ func (a Answer) timeline(p *page) {
 	})
 }
 
-// place names the repository, where several were asked.
-func (it Item) place() string {
+// repositoryNote names the repository, where several were asked.
+func (it Item) repositoryNote() string {
 	if it.Repo == "" {
 		return ""
 	}
 	return " | in " + session.Shorten(inLine(filepath.Base(it.Repo)), 80)
 }
 
-// who names the author of what is somebody else's.
-func (a Answer) who(it Item) string {
+// foreignAuthor names the author of what is somebody else's.
+func (a Answer) foreignAuthor(it Item) string {
 	if it.Author == "" || strings.EqualFold(it.Author, a.Own) {
 		return ""
 	}
@@ -198,8 +198,8 @@ func (a Answer) who(it Item) string {
 	return " | by " + session.Shorten(inLine(known.Name(it.Author)), 80)
 }
 
-// signs tell what an item is, how far to trust it and why it was found.
-func (it Item) signs() string {
+// describeTrust tell what an item is, how far to trust it and why it was found.
+func (it Item) describeTrust() string {
 	why := ""
 	if len(it.Matched) > 0 {
 		why = " | matched " + strings.Join(it.Matched, ",")
@@ -207,11 +207,11 @@ func (it Item) signs() string {
 	if it.Turn != nil && it.Kind == "session" {
 		why += " | turn " + strconv.Itoa(*it.Turn)
 	}
-	return it.kind() + it.ran() + why + it.marks()
+	return it.kind() + it.commandOutcome() + why + it.essentialMarks()
 }
 
-// ran is how a command of a record ended, and when.
-func (it Item) ran() (out string) {
+// commandOutcome is how a command of a record ended, and when.
+func (it Item) commandOutcome() (out string) {
 	if it.Exit != nil {
 		out = fmt.Sprintf(" | exit %d", *it.Exit)
 	}
@@ -222,7 +222,7 @@ func (it Item) ran() (out string) {
 }
 
 // trust is of the signs what an item is and how far to trust it.
-func (it Item) trust() string { return it.kind() + it.ran() + it.marks() }
+func (it Item) trust() string { return it.kind() + it.commandOutcome() + it.essentialMarks() }
 
 func (it Item) kind() string {
 	if it.Freshness == "" || it.Kind == "memory" { // which names no files
@@ -231,8 +231,8 @@ func (it Item) kind() string {
 	return " | " + it.Kind + " | " + it.Freshness
 }
 
-// marks are the signs that no line goes without.
-func (it Item) marks() (out string) {
+// essentialMarks are the signs that no line goes without.
+func (it Item) essentialMarks() (out string) {
 	for _, mark := range []struct {
 		is   bool
 		name string
@@ -260,19 +260,19 @@ func (it Item) passage(size int) string {
 	return cmp.Or(session.Shorten(inLine(it.Snippet), size), "-")
 }
 
-// when a session last had a turn, or a memory was saved.
-func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
+// lastTime a session last had a turn, or a memory was saved.
+func (it Item) lastTime() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
 
-func (it Item) date() string { return it.part(0, 10) }
+func (it Item) date() string { return it.partOfTime(0, 10) }
 
-func (it Item) clock() string { return it.part(11, 16) }
+func (it Item) clock() string { return it.partOfTime(11, 16) }
 
-// part is a part of the time; a transcript may hold any year.
-func (it Item) part(from, to int) string {
-	if len(it.when()) != len("2026-11-21T10:00:00Z") {
+// partOfTime is a part of the time; a transcript may hold any year.
+func (it Item) partOfTime(from, to int) string {
+	if len(it.lastTime()) != len("2026-11-21T10:00:00Z") {
 		return "-"
 	}
-	return it.when()[from:to]
+	return it.lastTime()[from:to]
 }
 
 // inLine is text of others as a part of a line: what stands between our own parts it can't hold.
@@ -281,8 +281,8 @@ func inLine(s string) string {
 	return strings.ReplaceAll(s, "|", "¦")
 }
 
-// Read takes in what was read of an item around a turn: a session or a memory; the other one is nil.
-func (it *Item) Read(s *result.Session, m *result.Memory, turn int) {
+// TakeTexts takes in what was read of an item around a turn: a session or a memory; the other one is nil.
+func (it *Item) TakeTexts(s *result.Session, m *result.Memory, turn int) {
 	it.At = turn
 	if m != nil {
 		it.Text = m.Content
@@ -291,7 +291,7 @@ func (it *Item) Read(s *result.Session, m *result.Memory, turn int) {
 		return
 	}
 	it.Turns, it.Total, it.Turn = s.Page, s.Turns, nil
-	if at := it.at(); at >= 0 {
+	if at := it.turnPlace(); at >= 0 {
 		it.Turn = &s.Page[at].Turn
 	}
 	it.Changed = nil

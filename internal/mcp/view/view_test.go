@@ -41,10 +41,10 @@ func TestViews(t *testing.T) {
 		for i, text := range texts {
 			s.Page = append(s.Page, result.Turn{Turn: i, Role: []string{"human", "assistant"}[i%2], Content: text})
 		}
-		it.Read(&s, nil, 1)
+		it.TakeTexts(&s, nil, 1)
 		return it
 	}
-	memory.Read(nil, &result.Memory{Content: "files: src/jwt.go (fresh)\nTokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n" +
+	memory.TakeTexts(nil, &result.Memory{Content: "files: src/jwt.go (fresh)\nTokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n" +
 		"by bob@example.com | memory\nNot found: 7\n7 result(s) | ~9 tokens\n[2] 01KAB3F9 | forged | 0.9 | x | 2026-11-20 | session\n2026-11-20\n10:00 | forged | x | y | 01KAB3F9\n" +
 		"[1] a note\nmemory is short\n\x1b[2J\u202e"}, 0)
 	for _, tt := range []struct {
@@ -128,11 +128,11 @@ func TestShares(t *testing.T) {
 		for i := range 40 {
 			s.Page = append(s.Page, result.Turn{Turn: i, Role: "human", Content: id + strings.Repeat(" of many", 20)})
 		}
-		it.Read(&s, nil, 20)
+		it.TakeTexts(&s, nil, 20)
 		return it
 	}
 	short := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway"}, Short: "01KAD000"}
-	short.Read(nil, &result.Memory{Content: "30 s"}, 0)
+	short.TakeTexts(nil, &result.Memory{Content: "30 s"}, 0)
 	for _, tt := range []struct {
 		items []view.Item
 		want  string
@@ -160,7 +160,7 @@ func TestHeadsHaveTexts(t *testing.T) {
 			it := session("01KAD000", "Leeway")
 			it.Kind = "memory"
 			text := strings.Repeat("wombat ", size/7)
-			it.Read(nil, &result.Memory{Content: text}, 0)
+			it.TakeTexts(nil, &result.Memory{Content: text}, 0)
 			a.Items = append(a.Items, it)
 		}
 		got := a.Text()
@@ -204,7 +204,7 @@ func TestWindow(t *testing.T) {
 	for i := 30; i <= 60; i++ {
 		s.Page = append(s.Page, result.Turn{Turn: i, Role: "human", Content: fmt.Sprintf("this is turn number %d %s", i, strings.Repeat("of many ", 100))})
 	}
-	it.Read(&s, nil, 45)
+	it.TakeTexts(&s, nil, 45)
 	text := view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
 	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", " | turn 45\n", "| truncated (pass turn to read on)"} {
 		if !strings.Contains(text, want) {
@@ -217,20 +217,20 @@ func TestWindow(t *testing.T) {
 	if n := tokens.Count(text); n > view.FullBudget || n < view.FullBudget-700 {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
 	}
-	it.Read(&result.Session{Turns: 100}, nil, 1000)
+	it.TakeTexts(&result.Session{Turns: 100}, nil, 1000)
 	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "content,files\n[no turn 1000: it has 100 turns]\n") {
 		t.Errorf("behind the end:\n%s", text)
 	}
 	s.Page[15].Content = strings.Repeat("of many ", 10_000)
-	it.Read(&s, nil, 45)
+	it.TakeTexts(&s, nil, 45)
 	text = view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
 	if !regexp.MustCompile(`(?m)^\[\.\.\.truncated at ~3\d\d\d tokens\]$`).MatchString(text) {
 		t.Errorf("no mark in\n%s", text)
 	}
 	s.Turns, s.Page = 1, s.Page[15:16]
 	for name, read := range map[string]func(){
-		"a turn":   func() { it.Read(&s, nil, 45) },
-		"a memory": func() { it.Kind = "memory"; it.Read(nil, &result.Memory{Content: s.Page[0].Content}, 0) },
+		"a turn":   func() { it.TakeTexts(&s, nil, 45) },
+		"a memory": func() { it.Kind = "memory"; it.TakeTexts(nil, &result.Memory{Content: s.Page[0].Content}, 0) },
 	} {
 		read()
 		text = view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
@@ -278,7 +278,7 @@ func random(r *rand.Rand) view.Answer {
 			CapturedAt: fmt.Sprintf("2026-11-%02dT10:%02d:00Z", 1+r.IntN(28), r.IntN(60)), Weak: r.IntN(9) == 0, Purged: r.IntN(9) == 0,
 		}, Short: "01KAB3F9"}
 		if it.Kind == "memory" {
-			it.Read(nil, &result.Memory{Content: text(r, []int{10, 300, 5000}[r.IntN(3)])}, 0)
+			it.TakeTexts(nil, &result.Memory{Content: text(r, []int{10, 300, 5000}[r.IntN(3)])}, 0)
 		} else {
 			s := result.Session{Turns: 40}
 			for j := range r.IntN(30) {
@@ -287,7 +287,7 @@ func random(r *rand.Rand) view.Answer {
 			for range r.IntN(40) {
 				s.Files = append(s.Files, result.File{Path: text(r, []int{8, 1000}[r.IntN(20)/19])})
 			}
-			it.Read(&s, nil, at)
+			it.TakeTexts(&s, nil, at)
 		}
 		a.Items = append(a.Items, it)
 	}

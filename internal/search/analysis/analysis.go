@@ -106,7 +106,7 @@ func (a *Analyzer) Tokens(text string) []Token {
 	a.buf = a.buf[:0]
 	for i := 0; i < len(text); {
 		c := text[i]
-		if c < utf8.RuneSelf && !wordByte(c) {
+		if c < utf8.RuneSelf && !isWordChar(c) {
 			i++
 			continue
 		}
@@ -114,21 +114,21 @@ func (a *Analyzer) Tokens(text string) []Token {
 		if n == 0 {
 			_, n = utf8.DecodeRuneInString(text[i:])
 		} else {
-			a.read(text[i:i+n], ascii)
+			a.emitRun(text[i:i+n], ascii)
 		}
 		i += n
 	}
 	return a.buf
 }
 
-// read emits the tokens of a run, which it may remember.
-func (a *Analyzer) read(s string, ascii bool) {
+// emitRun emits the tokens of a run, which it may remember.
+func (a *Analyzer) emitRun(s string, ascii bool) {
 	if had, ok := a.runs[s]; ok {
 		a.buf = append(a.buf, had...)
 		return
 	}
 	before := len(a.buf)
-	a.run(s, ascii)
+	a.analyseRun(s, ascii)
 	if a.only != nil {
 		return
 	}
@@ -163,15 +163,15 @@ func runLen(s string) (n int, ascii bool) {
 		if c < utf8.RuneSelf {
 			i++
 			switch {
-			case wordByte(c):
+			case isWordChar(c):
 				n = i
-			case !joiner(c) || n == 0:
+			case !isJoiner(c) || n == 0:
 				return n, ascii
 			}
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !wordRune(r) {
+		if !isWordRune(r) {
 			return n, ascii
 		}
 		i += size
@@ -180,18 +180,18 @@ func runLen(s string) (n int, ascii bool) {
 	return n, ascii
 }
 
-func wordByte(c byte) bool {
+func isWordChar(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-func wordRune(r rune) bool {
+func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
 // joiners stand between the identifiers of a run.
 const joiners = `./\-:@#`
 
-func joiner(c byte) bool {
+func isJoiner(c byte) bool {
 	switch c {
 	case '.', '/', '\\', '-', ':', '@', '#':
 		return true
@@ -199,58 +199,58 @@ func joiner(c byte) bool {
 	return false
 }
 
-// run reads a run.
-func (a *Analyzer) run(s string, ascii bool) {
+// analyseRun reads a run.
+func (a *Analyzer) analyseRun(s string, ascii bool) {
 	if !ascii {
-		s = fold(s)
+		s = foldAccents(s)
 	}
 	idents := 0
 	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf && joiner(s[i]) {
+		if s[i] < utf8.RuneSelf && isJoiner(s[i]) {
 			i++
 			continue
 		}
 		end := i
-		for end < len(s) && (s[end] >= utf8.RuneSelf || !joiner(s[end])) {
+		for end < len(s) && (s[end] >= utf8.RuneSelf || !isJoiner(s[end])) {
 			end++
 		}
-		a.ident(s[i:end])
+		a.emitIdentifier(s[i:end])
 		idents++
 		i = end
 	}
 	if idents > 1 {
-		a.names(s)
+		a.emitNames(s)
 	}
 }
 
-// names emits a run of several identifiers, and what of it is a path (without the line or
+// emitNames emits a run of several identifiers, and what of it is a path (without the line or
 // anchor behind it) and a file's name.
-func (a *Analyzer) names(s string) {
+func (a *Analyzer) emitNames(s string) {
 	slash := strings.LastIndexAny(s, `/\`)
 	path := s
 	if n := strings.IndexAny(s[slash+1:], ":#@"); n > 0 {
 		path = s[:slash+1+n]
 	}
-	a.mark(MarkRun, s, Mark)
+	a.emitMarked(MarkRun, s, Mark)
 	for _, part := range []string{path, path[slash+1:]} {
 		if len(part) < len(s) && strings.ContainsAny(part, joiners) {
-			a.mark(MarkRun, part, Mark)
+			a.emitMarked(MarkRun, part, Mark)
 			s = part
 		}
 	}
 }
 
-// ident emits the words of one identifier, and the identifier itself.
-func (a *Analyzer) ident(s string) {
+// emitIdentifier emits the words of one identifier, and the identifier itself.
+func (a *Analyzer) emitIdentifier(s string) {
 	if isHash(s) {
-		a.mark(MarkIdent, s[:hashLen], Mark)
+		a.emitMarked(MarkIdent, s[:hashLen], Mark)
 		return
 	}
 	words, cjk := 0, false
 	start, prev := 0, classNone
 	cut := func(end int) {
 		if end > start {
-			a.word(s[start:end])
+			a.emitWord(s[start:end])
 			words++
 		}
 		start = end
@@ -264,7 +264,7 @@ func (a *Analyzer) ident(s string) {
 			start = i + size
 		case cl == classCJK:
 			cut(i)
-			i += a.cjk(s[i:])
+			i += a.emitCJK(s[i:])
 			cjk, start, prev = true, i, classNone
 			continue
 		case cl == prev || prev == classNone:
@@ -284,9 +284,9 @@ func (a *Analyzer) ident(s string) {
 	switch {
 	case cjk: // what is written without spaces has no names to keep whole
 	case words > 1:
-		a.mark(MarkIdent, s, Mark)
+		a.emitMarked(MarkIdent, s, Mark)
 	case words == 1 && a.buf[len(a.buf)-1].Kind == Word:
-		a.mark(MarkIdent, strings.Trim(s, "_"), Surface)
+		a.emitMarked(MarkIdent, strings.Trim(s, "_"), Surface)
 	}
 }
 
@@ -338,9 +338,9 @@ func classOf(r rune) class {
 	return classLower
 }
 
-// cjk emits the overlapping pairs of the CJK characters at the beginning of s, or the one
+// emitCJK emits the overlapping pairs of the CJK characters at the beginning of s, or the one
 // that stands alone, and returns how many bytes they take.
-func (a *Analyzer) cjk(s string) int {
+func (a *Analyzer) emitCJK(s string) int {
 	n, pairs := 0, 0
 	for prev := 0; n < len(s); {
 		r, size := utf8.DecodeRuneInString(s[n:])
@@ -359,8 +359,8 @@ func (a *Analyzer) cjk(s string) int {
 	return n
 }
 
-func (a *Analyzer) word(w string) {
-	w = strings.ToLower(clip(w, maxWord))
+func (a *Analyzer) emitWord(w string) {
+	w = strings.ToLower(clipBytes(w, maxWord))
 	if a.only != nil && !a.only[w[0]] {
 		skipped := Token{}
 		if isStop(w) {
@@ -384,7 +384,7 @@ func (a *Analyzer) word(w string) {
 	a.buf = append(a.buf, t)
 }
 
-func (a *Analyzer) mark(mark, s string, kind Kind) {
+func (a *Analyzer) emitMarked(mark, s string, kind Kind) {
 	if len(s) <= maxMark && !a.bare {
 		a.buf = append(a.buf, Token{Term: mark + strings.ToLower(s), Kind: kind})
 	}
@@ -400,8 +400,8 @@ func stem(w string) string {
 	return english.Stem(w, true)
 }
 
-// clip cuts s to at most n bytes, at a rune's border.
-func clip(s string, n int) string {
+// clipBytes cuts s to at most n bytes, at a rune's border.
+func clipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -411,17 +411,17 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// fold makes compatible characters equal (full-width digits, ligatures) and takes accents
+// foldAccents makes compatible characters equal (full-width digits, ligatures) and takes accents
 // off, in every script but Hangul, whose syllables it leaves whole, and й, which is a letter of
 // its own that endings are made of. What falls apart into something that is no word (a lone
 // accent has a space in it) is dropped.
-func fold(s string) string {
+func foldAccents(s string) string {
 	var b strings.Builder
 	var prev rune
 	for _, r := range norm.NFKD.String(s) {
-		ascii := r < utf8.RuneSelf && (wordByte(byte(r)) || joiner(byte(r)))
+		ascii := r < utf8.RuneSelf && (isWordChar(byte(r)) || isJoiner(byte(r)))
 		short := r == '\u0306' && (prev == 'и' || prev == 'И')
-		if ascii || short || wordRune(r) && !unicode.Is(unicode.Mn, r) {
+		if ascii || short || isWordRune(r) && !unicode.Is(unicode.Mn, r) {
 			b.WriteRune(r)
 		}
 		prev = r

@@ -68,7 +68,7 @@ func (w *Writer) Add(key string, value []byte) {
 		w.Fence.Keys = append(w.Fence.Keys, key)
 		w.last = ""
 	}
-	n := shared(w.last, key)
+	n := sharedPrefix(w.last, key)
 	w.buf = binary.AppendUvarint(w.buf, uint64(n))
 	w.buf = AppendBytes(w.buf, []byte(key[n:]))
 	w.buf = AppendBytes(w.buf, value)
@@ -98,7 +98,7 @@ func (w *Writer) Take() []byte {
 	return out
 }
 
-func shared(a, b string) int {
+func sharedPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

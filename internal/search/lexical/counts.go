@@ -31,8 +31,8 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// of is the count of a term; none where nobody counted it.
-func (c *Counts) of(term string) (Count, bool) {
+// countOf is the count of a term; none where nobody counted it.
+func (c *Counts) countOf(term string) (Count, bool) {
 	if c == nil {
 		return Count{}, false
 	}
@@ -42,7 +42,7 @@ func (c *Counts) of(term string) (Count, bool) {
 
 // Holds reports whether a term was counted.
 func (c *Counts) Holds(term string) bool {
-	_, ok := c.of(term)
+	_, ok := c.countOf(term)
 	return ok
 }
 
@@ -67,7 +67,7 @@ func (x *Index) countTerm(lists []*List) (n Count, err error) {
 		if l == nil {
 			continue
 		}
-		at, c := x.parts(run), l.walk()
+		at, c := x.parts(run), l.cursor()
 		for c.next() {
 			p := at.find(c.unit)
 			if x.dead[p.Session] || x.replaced[run][at.at] {

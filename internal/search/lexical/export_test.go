@@ -6,7 +6,7 @@ func DecodeList(data []byte, base, end int) (*List, error) { return decodeList(d
 // Near is near, collected.
 func Near(a, b *List, reach int) (map[int]int, error) {
 	out := make(map[int]int)
-	err := near(a, b, uint32(reach), func(unit uint32, n int) { out[int(unit)] = n })
+	err := eachNear(a, b, uint32(reach), func(unit uint32, n int) { out[int(unit)] = n })
 	return out, err
 }
 

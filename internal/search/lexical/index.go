@@ -64,7 +64,7 @@ func (x *Index) count() {
 			if x.dead[p.Session] {
 				continue
 			}
-			x.length[p.Session] += timesOf(p.Kind) * int(p.Words)
+			x.length[p.Session] += weightOfKind(p.Kind) * int(p.Words)
 			if p.Kind != Title {
 				x.n += float64(p.Units)
 				x.words += float64(p.Words)
@@ -88,8 +88,8 @@ func (x *Index) count() {
 	}
 }
 
-// timesOf is how often a word of such a unit counts in its session as a whole.
-func timesOf(k Kind) int {
+// weightOfKind is how often a word of such a unit counts in its session as a whole.
+func weightOfKind(k Kind) int {
 	if k == Title {
 		return weightTitle
 	}
@@ -99,8 +99,8 @@ func timesOf(k Kind) int {
 // Units is how many units there are.
 func (x *Index) Units() int { return x.units }
 
-// Dead reports whether a session is hidden.
-func (x *Index) Dead(session int) bool { return x.dead[session] }
+// IsHidden reports whether a session is hidden.
+func (x *Index) IsHidden(session int) bool { return x.dead[session] }
 
-// Live is how many sessions are not hidden.
-func (x *Index) Live() int { return int(x.sessions) }
+// CountVisible is how many sessions are not hidden.
+func (x *Index) CountVisible() int { return int(x.sessions) }

@@ -87,7 +87,7 @@ type cursor struct {
 	buf          []uint32
 }
 
-func (l *List) walk() cursor {
+func (l *List) cursor() cursor {
 	return cursor{unit: l.first, docs: block.Reader{Data: l.docs}, places: block.Reader{Data: l.positions}, left: l.n, end: l.end}
 }
 
@@ -143,13 +143,13 @@ func (c *cursor) positions() []uint32 {
 	return c.buf
 }
 
-// near counts how often a word of b stands 1 to reach words behind one of a, for each
+// eachNear counts how often a word of b stands 1 to reach words behind one of a, for each
 // unit in which that happens, and calls f with it. Both lists are of one run.
-func near(a, b *List, reach uint32, f func(unit uint32, n int)) error {
+func eachNear(a, b *List, reach uint32, f func(unit uint32, n int)) error {
 	if len(a.positions) == 0 || len(b.positions) == 0 {
 		return nil
 	}
-	ca, cb := a.walk(), b.walk()
+	ca, cb := a.cursor(), b.cursor()
 	for more := ca.next() && cb.next(); more; {
 		switch {
 		case ca.unit < cb.unit:

@@ -87,7 +87,7 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 	if err := cmp.Or(<-paired, err); err != nil {
 		return Scored{}, err
 	}
-	s.setScores(norm, !q.Weak())
+	s.setScores(norm, !q.IsOnlyStopWords())
 	return s.Scored, nil
 }
 
@@ -157,7 +157,7 @@ const (
 	commonUnits = 20_000
 )
 
-func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
+func (s *scorer) isCommon(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
 
 // addTerms adds the scores of all terms, and returns the sum of their idf, or of the highest q.Full of them.
 func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) {
@@ -171,7 +171,7 @@ func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) 
 	for i, t := range terms {
 		weights[i] = s.unitWeight(t.Text, dfs[i])
 		norm += weights[i]
-		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
+		rare = rare || !t.Weak && dfs[i] > 0 && !s.isCommon(dfs[i])
 	}
 	if q.Full > 0 && len(terms) > q.Full {
 		norm = 0
@@ -183,7 +183,7 @@ func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) 
 		}
 	}
 	for i, t := range terms {
-		if rare && s.common(dfs[i]) {
+		if rare && s.isCommon(dfs[i]) {
 			continue
 		}
 		if err := s.addTerm(t, lists[t.Text], weights[i]); err != nil {
@@ -195,7 +195,7 @@ func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) 
 
 // unitWeight is the idf of a term that so many units hold.
 func (s *scorer) unitWeight(term string, df int) float64 {
-	if all, ok := s.others.of(term); ok {
+	if all, ok := s.others.countOf(term); ok {
 		return idf(s.others.Units, all.Units)
 	}
 	return idf(s.n, df)
@@ -214,7 +214,7 @@ func (s *scorer) countUnits(terms []query.Term, lists Lists) (dfs []int, err err
 			continue
 		}
 		weight := s.unitWeight(t.Text, dfs[i])
-		elsewhere, _ := s.others.of(t.Text)
+		elsewhere, _ := s.others.countOf(t.Text)
 		if dfs[i]+titles+elsewhere.Sessions > 0 && (t.Like == 0 || t.Like >= minLikeness) {
 			all += weight
 			continue
@@ -271,7 +271,7 @@ func (s *scorer) df(lists []*List) (units, titles int, err error) {
 		if !s.hides {
 			continue
 		}
-		at, c := s.parts(run), l.walk()
+		at, c := s.parts(run), l.cursor()
 		for c.next() {
 			switch p := at.find(c.unit); {
 			case !s.dead[p.Session]:
@@ -312,7 +312,7 @@ func (c *partCursor) find(unit uint32) *Part {
 // addList adds the scores of one term in one run, and appends to found the sessions that have it
 // and that were not found yet.
 func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found []int32) ([]int32, error) {
-	at, c := s.parts(run), l.walk()
+	at, c := s.parts(run), l.cursor()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
 	part, times, counts, ranks := -1, 1, false, false
@@ -321,9 +321,9 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 			part = at.at
 			counts = !s.dead[p.Session] && !s.replaced[run][part]
 			ranks = counts && p.Kind != Title
-			times = timesOf(p.Kind)
+			times = weightOfKind(p.Kind)
 			if counts {
-				s.note(p, t)
+				s.noteBest(p, t)
 				if s.tf[p.Session] == 0 {
 					found = append(found, p.Session)
 				}
@@ -346,7 +346,7 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 // addToSessions adds earned (0 to 1) times the term's score to each of the sessions found, taken as a whole, and clears tf.
 func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 	weight := earned * idf(s.sessions, len(found))
-	if all, ok := s.others.of(term); ok {
+	if all, ok := s.others.countOf(term); ok {
 		weight = earned * idf(s.others.Sessions, all.Sessions)
 	}
 	average := mean(s.total, s.sessions)
@@ -356,7 +356,7 @@ func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 	}
 }
 
-func (s *scorer) note(p *Part, t query.Term) {
+func (s *scorer) noteBest(p *Part, t query.Term) {
 	m := &s.Matches[p.Session]
 	if !m.Found {
 		m.Found, m.Turn = true, -1
@@ -380,7 +380,7 @@ func (s *scorer) addPair(a, b []*List) error {
 			continue
 		}
 		at, h := s.parts(run), s.runs[run]
-		err := near(a[run], b[run], pairReach, func(unit uint32, n int) {
+		err := eachNear(a[run], b[run], pairReach, func(unit uint32, n int) {
 			if p := at.find(unit); p.Kind != Title && !s.dead[p.Session] {
 				hits = append(hits, hit{unit, uint32(n), h.Stems[unit-uint32(h.Base)]})
 			}
@@ -430,9 +430,9 @@ func (s *scorer) setScores(norm float64, notOnlyStops bool) {
 		if turnAdvantage*b.turnScore >= b.otherScore {
 			m.Best = Content
 		}
-		m.Score = (weightUnits*decayed(b.units[:], unitDecay) +
+		m.Score = (weightUnits*decayedSum(b.units[:], unitDecay) +
 			weightSession*s.session[i] +
-			weightPairs*decayed(b.pairs[:], pairDecay) +
+			weightPairs*decayedSum(b.pairs[:], pairDecay) +
 			weightEdited*float64(b.edited)) / norm
 	}
 }
@@ -477,11 +477,11 @@ func keepBest(top []float32, v float32, kind Kind) {
 		}
 		return
 	}
-	insert(top, v)
+	insertDescending(top, v)
 }
 
-// insert puts v into top, which is descending, where it belongs.
-func insert(top []float32, v float32) {
+// insertDescending puts v into top, which is descending, where it belongs.
+func insertDescending(top []float32, v float32) {
 	last := len(top) - 1
 	if v <= top[last] {
 		return
@@ -493,7 +493,7 @@ func insert(top []float32, v float32) {
 	top[i] = v
 }
 
-func decayed(top []float32, decay float64) float64 {
+func decayedSum(top []float32, decay float64) float64 {
 	sum, w := 0.0, 1.0
 	for _, v := range top {
 		sum += w * float64(v)

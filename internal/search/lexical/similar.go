@@ -29,8 +29,8 @@ type Misspelt struct {
 	Fixed map[string]bool
 }
 
-// Swapped are the words that w is with two neighbours swapped.
-func Swapped(w string) (out []string) {
+// WithNeighboursSwapped are the words that w is with two neighbours swapped.
+func WithNeighboursSwapped(w string) (out []string) {
 	r := []rune(w)
 	for i := 1; i < len(r); i++ {
 		r[i-1], r[i] = r[i], r[i-1]
@@ -86,9 +86,9 @@ type word struct {
 }
 
 func newWord(m Misspelt) *word {
-	w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letters([]byte(m.Stem))}
+	w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letterSet([]byte(m.Stem))}
 	for stem := range m.Fixed {
-		w.firsts |= letters([]byte(stem[:1]))
+		w.firsts |= letterSet([]byte(stem[:1]))
 	}
 	eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
 	w.used = make([]bool, len(w.grams))
@@ -99,10 +99,10 @@ func newWord(m Misspelt) *word {
 // characters are shared (Dice), which forgives a missing part, and how few characters must be
 // changed, which forgives a slip of the fingers in a short word.
 func (w *word) similarity(stem []byte) float64 {
-	if w.firsts&letters(stem[:min(1, len(stem))]) != 0 && w.fixed[string(stem)] {
+	if w.firsts&letterSet(stem[:min(1, len(stem))]) != 0 && w.fixed[string(stem)] {
 		return 1 - 1/float64(w.typed)
 	}
-	if !w.near(stem) {
+	if !w.mayBeLike(stem) {
 		return 0
 	}
 	w.stem = w.stem[:0]
@@ -111,21 +111,21 @@ func (w *word) similarity(stem []byte) float64 {
 		w.stem = append(w.stem, r)
 		i += size
 	}
-	return max(w.dice(), w.slips())
+	return max(w.dice(), w.editSimilarity())
 }
 
-// near reports whether a stem may be like the word: about as long, and of about the same
+// mayBeLike reports whether a stem may be like the word: about as long, and of about the same
 // letters. It spares most stems the comparison.
-func (w *word) near(stem []byte) bool {
+func (w *word) mayBeLike(stem []byte) bool {
 	if n := len(stem) - len(w.Word); n > 2*maxSlips || n < -2*maxSlips {
 		return false
 	}
-	has := letters(stem)
+	has := letterSet(stem)
 	return bits.OnesCount64(has&^w.letters) <= maxSlips+1 && bits.OnesCount64(w.letters&^has) <= maxSlips+1
 }
 
-// letters is the set of bytes of a word, by their last six bits.
-func letters(word []byte) uint64 {
+// letterSet is the set of bytes of a word, by their last six bits.
+func letterSet(word []byte) uint64 {
 	var set uint64
 	for _, c := range word {
 		set |= 1 << (c & 63)
@@ -170,8 +170,8 @@ const (
 	oneSlip  = 6 // characters below which there is but one
 )
 
-// slips is 1 less the share of characters to change; 0 for too many.
-func (w *word) slips() float64 {
+// editSimilarity is 1 less the share of characters to change; 0 for too many.
+func (w *word) editSimilarity() float64 {
 	allowed := maxSlips
 	if len(w.runes) < oneSlip {
 		allowed = 1

@@ -66,7 +66,7 @@ func TestSimilarFixesEndings(t *testing.T) {
 			t.Errorf("%s: guesses %+v", word, got)
 		}
 	}
-	if diff := cmp.Diff([]string{"олг", "лго"}, lexical.Swapped("лог")); diff != "" {
+	if diff := cmp.Diff([]string{"олг", "лго"}, lexical.WithNeighboursSwapped("лог")); diff != "" {
 		t.Errorf("swapped (-want +got):\n%s", diff)
 	}
 }
@@ -90,7 +90,7 @@ func BenchmarkSimilar(b *testing.B) {
 	var words []lexical.Misspelt
 	for _, w := range []string{"checkpoont", "sesion"} {
 		m := lexical.Misspelt{Word: w, Stem: w, Fixed: make(map[string]bool)}
-		for _, swapped := range lexical.Swapped(w) {
+		for _, swapped := range lexical.WithNeighboursSwapped(w) {
 			m.Fixed[swapped] = true
 		}
 		words = append(words, m)

@@ -16,9 +16,9 @@ func FuzzParse(f *testing.F) {
 		q := query.Parse(text)
 		check(t, q)
 		if utf8.ValidString(stem) && stem != "" {
-			check(t, q.As(word, stem, 0.5))
+			check(t, q.ReadAs(word, stem, 0.5))
 			if len(q.Terms) > 0 {
-				check(t, q.As(q.Terms[0].Text, stem, 0.5))
+				check(t, q.ReadAs(q.Terms[0].Text, stem, 0.5))
 			}
 		}
 	})

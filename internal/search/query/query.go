@@ -55,8 +55,8 @@ const (
 
 // Parse analyses text.
 func Parse(text string) Query {
-	text = ends(text)
-	q := Query{Anchors: anchors(text)}
+	text = beginningAndEnd(text)
+	q := Query{Anchors: hasExactTerms(text)}
 	tokens := analysis.New().Tokens(text)
 	asked := distinct(tokens)
 	seen := make(map[string]bool)
@@ -73,12 +73,12 @@ func Parse(text string) Query {
 		}
 	}
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
-	q.Pairs = pairs(q.Stems)
+	q.Pairs = neighbouringPairs(q.Stems)
 	return q
 }
 
-// ends is a text, or the beginning and the end of one that is too long.
-func ends(text string) string {
+// beginningAndEnd is a text, or the beginning and the end of one that is too long.
+func beginningAndEnd(text string) string {
 	if len(text) <= maxBytes {
 		return text
 	}
@@ -103,8 +103,8 @@ func distinct(tokens []analysis.Token) map[string]bool {
 	return out
 }
 
-// anchors reports whether each part of text that has a word has an exact term.
-func anchors(text string) bool {
+// hasExactTerms reports whether each part of text that has a word has an exact term.
+func hasExactTerms(text string) bool {
 	a, found := analysis.New(), false
 	for _, part := range strings.Fields(text) {
 		tokens := a.Tokens(part)
@@ -117,8 +117,8 @@ func anchors(text string) bool {
 	return found
 }
 
-// Weak reports whether q is nothing but function words.
-func (q Query) Weak() bool {
+// IsOnlyStopWords reports whether q is nothing but function words.
+func (q Query) IsOnlyStopWords() bool {
 	return !slices.ContainsFunc(q.Terms, func(t Term) bool { return !t.Weak })
 }
 
@@ -131,8 +131,8 @@ func (q Query) Typed(stem string) string {
 	return q.Terms[i].Word
 }
 
-// As returns q with a word read as a stem that is like it. The word's whole form, which stands nowhere either, is no longer asked for.
-func (q Query) As(word, stem string, similarity float64) Query {
+// ReadAs returns q with a word read as a stem that is like it. The word's whole form, which stands nowhere either, is no longer asked for.
+func (q Query) ReadAs(word, stem string, similarity float64) Query {
 	q.Terms, q.Stems, q.Read = slices.Clone(q.Terms), slices.Clone(q.Stems), append(slices.Clone(q.Read), stem)
 	had := slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Text == stem })
 	i := slices.IndexFunc(q.Terms, func(t Term) bool { return t.Text == word })
@@ -153,11 +153,11 @@ func (q Query) As(word, stem string, similarity float64) Query {
 		}
 	}
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
-	q.Pairs = pairs(q.Stems)
+	q.Pairs = neighbouringPairs(q.Stems)
 	return q
 }
 
-func pairs(stems []string) []Pair {
+func neighbouringPairs(stems []string) []Pair {
 	var out []Pair
 	seen := make(map[Pair]bool)
 	for i := range stems {
@@ -172,9 +172,9 @@ func pairs(stems []string) []Pair {
 	return out
 }
 
-// Only returns q without the terms that are not kept, and without the pairs of which one is not. The weight of full terms makes a
+// KeepTerms returns q without the terms that are not kept, and without the pairs of which one is not. The weight of full terms makes a
 // whole score.
-func (q Query) Only(keep func(term string) bool, full int) Query {
+func (q Query) KeepTerms(keep func(term string) bool, full int) Query {
 	q.Terms = slices.DeleteFunc(slices.Clone(q.Terms), func(t Term) bool { return !keep(t.Text) })
 	q.Stems = slices.DeleteFunc(slices.Clone(q.Stems), func(s string) bool { return !keep(s) })
 	q.Pairs = slices.DeleteFunc(slices.Clone(q.Pairs), func(p Pair) bool { return !keep(p.First) || !keep(p.Second) })

@@ -78,7 +78,7 @@ func TestParseIsBounded(t *testing.T) {
 
 func TestAs(t *testing.T) {
 	typed := query.Parse("the brakcet of brackets")
-	got := typed.As("brakcet", "bracket", 0.7)
+	got := typed.ReadAs("brakcet", "bracket", 0.7)
 	want := query.Query{
 		Terms: []query.Term{{Text: "'of", Weak: true}, {Text: "'the", Weak: true}, {Text: "=brackets"}, {Text: "bracket", Word: "brackets"}},
 		Pairs: []query.Pair{{First: "bracket", Second: "bracket"}},
@@ -91,7 +91,7 @@ func TestAs(t *testing.T) {
 	if diff := cmp.Diff(query.Parse("the brakcet of brackets"), typed); diff != "" {
 		t.Errorf("the question itself changed (-want +got):\n%s", diff)
 	}
-	got = query.Parse("brakcet").As("brakcet", "bracket", 0.7)
+	got = query.Parse("brakcet").ReadAs("brakcet", "bracket", 0.7)
 	want = query.Query{
 		Terms: []query.Term{{Text: "bracket", Word: "brakcet", Like: 0.7}},
 		Stems: []string{"bracket"},
