@@ -37,7 +37,7 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
 	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
-	case b >= stated && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
+	case b >= stated && (w.kind == token || w.kind == key) && madeUp(v) && twoDigits(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
 		return true
 	case w.kind == login && g == wordPlus && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue

@@ -85,7 +85,7 @@ func inLongRun(t string, i int) bool {
 func (s *scanner) prefixed(part window) {
 	t := s.t
 	for i := part.lo; i < part.hi; i++ {
-		if !isLower(t[i]) || i > 0 && (isWordByte(t[i-1]) || strings.IndexByte("-+/=.", t[i-1]) >= 0) {
+		if i > 0 && beforeRest[t[i-1]] || !isLower(t[i]) {
 			continue
 		}
 		lo, sign := i, 0
@@ -111,6 +111,9 @@ func (s *scanner) prefixed(part window) {
 		i = max(i, end-1)
 	}
 }
+
+// beforeRest are the bytes behind which no token begins.
+var beforeRest = bytesIn("-+/=._" + alnumSet) //nolint:gochecknoglobals // read-only
 
 // forKeys is the end of a prefix that says that a key follows.
 var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)

@@ -43,7 +43,7 @@ const (
 func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scanner, at window) {
 	return func(s *scanner, at window) {
 		n, ok := findName(s.t, at)
-		if !ok || isMarker(s.t[skip(s.t, n.end, " \t\"'`=:"):]) { // its value is taken
+		if !ok || isMarker(s.t[skip(s.t, n.end, " \t\"'`=:\\"):]) { // its value is taken
 			return
 		}
 		lo, hi := s.valueAfter(n)

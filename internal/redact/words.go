@@ -39,7 +39,8 @@ func isCommonFormat(v string) bool {
 	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
 		return false
 	}
-	if hasUpper(v) && !isDigit(v[0]) && strings.IndexByte("v#/", v[0]) < 0 && strings.IndexByte(v, '@') < 0 { // most tokens
+	if at := strings.IndexByte(v, '@'); at >= 0 && strings.IndexByte(v[at:], '.') < 0 && v[0] != '/' ||
+		at < 0 && hasUpper(v) && !isDigit(v[0]) && strings.IndexByte("v#/", v[0]) < 0 { // most tokens
 		return false
 	}
 	last := v[len(v)-1]
