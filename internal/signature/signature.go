@@ -160,7 +160,7 @@ func (s *Signer) run(ctx context.Context, stdin []byte, program string, args ...
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", "DISPLAY=", "WAYLAND_DISPLAY=")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	} else if s.Stderr != nil {
-		cmd.Stderr = io.MultiWriter(s.Stderr, &said)
+		cmd.Stderr = io.MultiWriter(forPerson{s.Stderr}, &said)
 	}
 	out, err := cmd.Output()
 	switch {
@@ -171,4 +171,14 @@ func (s *Signer) run(ctx context.Context, stdin []byte, program string, args ...
 		return nil, fmt.Errorf("%s: %s", filepath.Base(program), cmp.Or(line, err.Error()))
 	}
 	return out, nil
+}
+
+// forPerson passes on what a program says to a person: to touch a security key, for example. What ssh-keygen says before each signature is no news.
+type forPerson struct{ io.Writer }
+
+func (w forPerson) Write(text []byte) (int, error) {
+	if string(text) == "Signing data on standard input\n" {
+		return len(text), nil
+	}
+	return w.Writer.Write(text)
 }
