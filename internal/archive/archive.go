@@ -101,7 +101,7 @@ func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) So
 		s.Failed = append(s.Failed, err)
 	}
 	for _, path := range paths {
-		s.failed(path, k.file(ctx, path, agent, roots))
+		s.failed(path, k.addFile(ctx, path, agent, roots))
 	}
 	k.fillSource(&s, repo)
 	return s
@@ -117,8 +117,8 @@ func (s *Source) failed(path string, err error) {
 	}
 }
 
-// file takes one transcript, or the sessions of a database that were made here.
-func (k kept) file(ctx context.Context, path, agent string, roots []string) error {
+// addFile takes one transcript, or the sessions of a database that were made here.
+func (k kept) addFile(ctx context.Context, path, agent string, roots []string) error {
 	raw, info, err := read(path)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func SpecStory(repo *git.Repo, roots []string) Source {
 	for _, root := range roots {
 		paths, _ := filepath.Glob(filepath.Join(escaped(root), ".specstory", "history", "*.md")) // the pattern is well formed
 		for _, path := range paths {
-			if err := k.file(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) { // people may keep notes there
+			if err := k.addFile(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) { // people may keep notes there
 				s.failed(path, err)
 			}
 		}

@@ -86,7 +86,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 	if err != nil {
 		return Source{}, err
 	}
-	e.describe()
+	e.readDescriptions()
 	k := kept{}
 	for _, name := range slices.Sorted(maps.Keys(e.sessions)) {
 		if err := ctx.Err(); err != nil {
@@ -206,8 +206,8 @@ func (e *entire) authors() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// describe reads what is said of each transcript.
-func (e *entire) describe() {
+// readDescriptions reads what is said of each transcript.
+func (e *entire) readDescriptions() {
 	for _, id := range slices.Sorted(maps.Keys(e.checkpoints)) {
 		var latest time.Time
 		cp := e.checkpoints[id]
@@ -333,7 +333,7 @@ func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) (made []s
 	read := sync.OnceValue(func() *entire {
 		e := &entire{repo: repo, trees: repo.Trees(maxTrees), checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{}}
 		if e.list(ctx) == nil {
-			e.describe()
+			e.readDescriptions()
 		}
 		for name := range e.sessions {
 			e.names[name] = session.NativeRef{NativeID: entireDay.ReplaceAllString(name, "")}

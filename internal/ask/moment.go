@@ -146,7 +146,7 @@ func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(do
 	}
 	source := m.w.Root()
 	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
-		source = config.Place(conf.Places[remote])
+		source = config.PlaceOf(conf.Places[remote])
 	}
 	head, err := m.w.Repo.Head()
 	if err != nil {
@@ -156,13 +156,13 @@ func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(do
 	return to.Add(ctx, config.PlaceName(source), source, m.DB, string(head.OID), lines)
 }
 
-// Lines are those of a file, as history.Text reads it, now or as it was in the moment's code commit.
+// Lines are those of a file, as history.FileLines reads it, now or as it was in the moment's code commit.
 func (m *Moment) Lines(ctx context.Context, file string) ([]string, error) {
 	commit, err := m.codeCommit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return history.Text(m.w.Repo, commit, file)
+	return history.FileLines(m.w.Repo, commit, file)
 }
 
 // TouchedFiles are the files that sessions touched and whose paths contain a part: those first that most of them did. Each says whether it

@@ -42,7 +42,7 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 		if text = w.CheckedOutLedgerCommit(); text == "" {
 			return Past{Tables: m}, nil
 		}
-		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.Short(text))
+		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.ShortOID(text))
 	}
 	tables, moment, err := indexOfPast(ctx, w, m, text)
 	if err != nil {
@@ -72,7 +72,7 @@ func indexOfPast(ctx context.Context, w *workspace.Workspace, m *materialize.Mat
 	moment, err := author.Ledger.Moment(ctx, text, w.Now(), ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
-		id := checkedOut(ctx, w, dir, info)
+		id := checkedOutCommit(ctx, w, dir, info)
 		if id == "" {
 			past, err := indexOfFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
@@ -86,8 +86,8 @@ func indexOfPast(ctx context.Context, w *workspace.Workspace, m *materialize.Mat
 	return past, moment, err
 }
 
-// checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
-func checkedOut(ctx context.Context, w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
+// checkedOutCommit is the commit of a ledger that is here and checked out in a folder; "" for none.
+func checkedOutCommit(ctx context.Context, w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
 	repo, err := git.Open(ctx, dir, nil)
 	if err != nil {
 		return ""
@@ -102,7 +102,7 @@ func checkedOut(ctx context.Context, w *workspace.Workspace, dir string, info os
 }
 
 func indexOfFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
-	f, err := ledger.InFolder(ctx, dir)
+	f, err := ledger.OpenFolder(ctx, dir)
 	if errors.Is(err, ledger.ErrFormat) {
 		// What a ledger of another format calls for is no help with what was typed.
 		err = fmt.Errorf("%w, and no ledger lies there: %v", ledger.ErrNoMoment, err) //nolint:errorlint // see above

@@ -32,11 +32,11 @@ func (m *Moment) Branch(ctx context.Context, limit int) ([]BranchCommit, error) 
 		return nil, err
 	}
 	oldest := ids[len(ids)-1]
-	tied, err := commits.Behind(ctx, m.DB, m.w.Repo, oldest+".."+ids[0])
+	tied, err := commits.SessionsBehind(ctx, m.DB, m.w.Repo, oldest+".."+ids[0])
 	if err != nil {
 		return nil, err
 	}
-	last, err := commits.Behind(ctx, m.DB, m.w.Repo, oldest)
+	last, err := commits.SessionsBehind(ctx, m.DB, m.w.Repo, oldest)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 	done := 0
 	counted := func(f *countedFile) (err error) {
 		if f.State != k.state {
-			if f.Share, err = k.counter.Count(ctx, origins(f.From)); err != nil {
+			if f.Share, err = k.counter.Count(ctx, fromRuns(f.From)); err != nil {
 				return err
 			}
 			f.State, k.changed = k.state, true
@@ -146,7 +146,7 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 		}
 	}
 	return history.BlameFiles(ctx, k.m.w.Repo, k.head, unknown, func(path string, from []history.Origin) error {
-		k.known[path] = &countedFile{Blob: blobs[path], At: k.head, From: runs(from)} // none of a file that has no lines, or of which git can't tell
+		k.known[path] = &countedFile{Blob: blobs[path], At: k.head, From: toRuns(from)} // none of a file that has no lines, or of which git can't tell
 		k.changed = true
 		return counted(k.known[path])
 	})
@@ -164,7 +164,7 @@ func (k *counting) isAncestorOfHead(id git.OID) bool {
 	return leads
 }
 
-func runs(origins []history.Origin) (out []run) {
+func toRuns(origins []history.Origin) (out []run) {
 	for _, o := range origins {
 		if n := len(out) - 1; n >= 0 && out[n].Commit == o.Commit && out[n].Path == o.Path && out[n].Line+out[n].N == o.Line {
 			out[n].N++
@@ -175,7 +175,7 @@ func runs(origins []history.Origin) (out []run) {
 	return out
 }
 
-func origins(from []run) (out []history.Origin) {
+func fromRuns(from []run) (out []history.Origin) {
 	for _, r := range from {
 		for i := range r.N {
 			out = append(out, history.Origin{Commit: r.Commit, Path: r.Path, Line: r.Line + i, Cut: r.Cut})

@@ -94,7 +94,7 @@ func startBrief(ctx context.Context, w *workspace.Workspace, s Source) (lines []
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
-	changed, err := worktree.Changed(ctx, w.Repo)
+	changed, err := worktree.ChangedFiles(ctx, w.Repo)
 	if err == nil {
 		lines, err = s.Start(ctx, branch, changed)
 	}

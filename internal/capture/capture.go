@@ -315,7 +315,7 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 		if err := g.append(ctx, g.Ledger, records); err != nil {
 			return err
 		}
-		if g.st.follow(ctx, g.Repo, g.tips) != nil {
+		if g.st.catchUp(ctx, g.Repo, g.tips) != nil {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}

@@ -36,7 +36,7 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 		w.at(7200)
 		out := w.try(func(c *capture.Capturer) (_ capture.Outcome, err error) {
 			c.Round.Kept = kept
-			if c.Ledger, err = ledger.Own(c.Repo, signature, rand.NewChaCha8([32]byte{})); err != nil {
+			if c.Ledger, err = ledger.OpenOwn(c.Repo, signature, rand.NewChaCha8([32]byte{})); err != nil {
 				return capture.Outcome{}, err
 			}
 			return c.Import(t.Context())

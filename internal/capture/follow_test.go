@@ -44,7 +44,7 @@ func newMachines(t *testing.T) *machines {
 	}
 	t.Cleanup(m.repo.Close)
 	who := git.Signature{Name: "Dev", Email: "dev@example.com", When: noon}
-	if m.own, err = ledger.Own(m.repo, who, rand.Reader); err != nil {
+	if m.own, err = ledger.OpenOwn(m.repo, who, rand.Reader); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = m.own.Create(t.Context()); err != nil {
@@ -143,10 +143,10 @@ func (m *machines) follows(st **state, tip git.OID) (startedOver bool) {
 	m.t.Helper()
 	tips := map[string]git.OID{m.own.Ref(): tip}
 	fresh := newState()
-	if err := fresh.follow(context.Background(), m.repo, tips); err != nil {
+	if err := fresh.catchUp(context.Background(), m.repo, tips); err != nil {
 		m.t.Fatal(err)
 	}
-	err := (*st).follow(context.Background(), m.repo, tips)
+	err := (*st).catchUp(context.Background(), m.repo, tips)
 	if errors.Is(err, errStartOver) {
 		*st = fresh
 		return true

@@ -122,7 +122,7 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit 
 // not stand in session 1. Only one piece of a transcript is in memory at once.
 func (g *collector) learnSecrets(ctx context.Context) error {
 	_, err := g.eachFile(ctx, g.st, g.Budget, func(rd reader, f transcript.File) error {
-		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.skips(rd.agent.Name(), f) {
+		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.skipsTranscript(rd.agent.Name(), f) {
 			return nil
 		}
 		rd.piece = g.bounds.Piece
@@ -222,7 +222,7 @@ func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []
 	g.anyRead = g.anyRead || storesChanged
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
 	for _, f := range found.Files {
-		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.skips(agent.Name(), f) {
+		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.skipsTranscript(agent.Name(), f) {
 			changed = append(changed, f)
 		}
 	}
@@ -243,9 +243,9 @@ func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []str
 	return found, storesChanged, nil
 }
 
-// skips reports whether a transcript is not read: because only a later version of git-rekal knows how far it was read, or because it is
+// skipsTranscript reports whether a transcript is not read: because only a later version of git-rekal knows how far it was read, or because it is
 // Rendered and the session has a transcript of its agent, too.
-func (g *collector) skips(source string, f transcript.File) bool {
+func (g *collector) skipsTranscript(source string, f transcript.File) bool {
 	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshSession(source, f.NativeID)
 	switch {
 	case k != nil && f.Rendered:
@@ -424,7 +424,7 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	out.ForkedFrom = g.sessionID(s.Source, s.ForkNative)
 	if s.ParentNative == "" {
 		var err error
-		if out, err = g.fork(ctx, out); err != nil {
+		if out, err = g.asFork(ctx, out); err != nil {
 			return err
 		}
 		if len(out.Turns) == 0 {
@@ -435,7 +435,7 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	return nil
 }
 
-func (g *collector) fork(ctx context.Context, s session.Session) (session.Session, error) {
+func (g *collector) asFork(ctx context.Context, s session.Session) (session.Session, error) {
 	family, err := g.readSessionsStartingAt(ctx, s.StartedAt)
 	if err != nil || len(family) == 0 {
 		return s, err

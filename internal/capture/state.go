@@ -114,16 +114,16 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 		if from.isFarBehind(ctx, repo, tips, most) {
 			return nil, ErrBehind
 		}
-		if err = from.follow(ctx, repo, tips); err == nil {
+		if err = from.catchUp(ctx, repo, tips); err == nil {
 			return from, nil
 		}
 	}
 	return nil, fmt.Errorf("capture: %w", err)
 }
 
-// Follow updates the cache to the ledgers on this machine. Whoever moved them much (a sync, a fetch, a scrub) calls it, so that the next hook
+// UpdateCache updates the cache to the ledgers on this machine. Whoever moved them much (a sync, a fetch, a scrub) calls it, so that the next hook
 // need not (ErrBehind).
-func Follow(ctx context.Context, repo *git.Repo, dir string) error {
+func UpdateCache(ctx context.Context, repo *git.Repo, dir string) error {
 	tips, err := ledger.LocalTips(repo)
 	if err != nil || maps.Equal(readCache(filepath.Join(dir, cacheFile)).Tips, tips) {
 		return err
@@ -146,8 +146,8 @@ func (st *state) isFarBehind(ctx context.Context, repo *git.Repo, tips map[strin
 	return false
 }
 
-// Forget removes the cache, the prints of edits, and what processes that died left of it.
-func Forget(dir string) error {
+// RemoveCache removes the cache, the prints of edits, and what processes that died left of it.
+func RemoveCache(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, cacheFile+"*"))
 	for _, f := range files {
 		if gone := os.Remove(f); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
@@ -165,10 +165,10 @@ func Forget(dir string) error {
 // something new belongs before what it holds of a session.
 var errStartOver = errors.New("not a plain continuation")
 
-// follow applies the ledger commits between the state's tips and new tips. After an error,
+// catchUp applies the ledger commits between the state's tips and new tips. After an error,
 // as when a tip is gone, the caller applies all commits to an empty state, in the order in which
 // readers take the segments, with the same result.
-func (st *state) follow(ctx context.Context, repo *git.Repo, tips map[string]git.OID) error {
+func (st *state) catchUp(ctx context.Context, repo *git.Repo, tips map[string]git.OID) error {
 	have := slices.Collect(maps.Values(st.Tips))
 	for ref, old := range st.Tips {
 		if ok, err := repo.IsAncestor(old, tips[ref]); tips[ref] == "" || err != nil || !ok {

@@ -185,7 +185,7 @@ var signature = git.Signature{Name: "Dev", Email: email, When: start}
 
 func (w *world) own(repo *git.Repo) *ledger.Ledger {
 	w.T.Helper()
-	l, err := ledger.Own(repo, signature, rand.Reader)
+	l, err := ledger.OpenOwn(repo, signature, rand.Reader)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func (w *world) capturer() (*capture.Capturer, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	own, err := ledger.Own(repo, signature, rand.Reader)
+	own, err := ledger.OpenOwn(repo, signature, rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -116,7 +116,7 @@ func (c *briefOptions) answerHook(ctx context.Context, app *App) {
 }
 
 func (c *briefOptions) briefInTime(ctx context.Context, app App) ([]byte, error) {
-	if config.Off(app.Env) || !slices.Contains(brief.Agents(), c.hook) {
+	if config.IsOff(app.Env) || !slices.Contains(brief.Agents(), c.hook) {
 		return nil, nil
 	}
 	raw, err := io.ReadAll(io.LimitReader(app.Stdin, briefInput))

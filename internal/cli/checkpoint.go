@@ -62,7 +62,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.dryRun {
-		if err := app.mayShow(c.show); err != nil {
+		if err := app.whyNotShown(c.show); err != nil {
 			return err
 		}
 		return c.preview(ctx, app, w, author)
@@ -86,8 +86,8 @@ var (
 	errShowWhere = errors.New("--show prints secrets, so stdout must be a terminal in front of a person: nothing was done")
 )
 
-// mayShow returns why no secret may be printed, where one is asked for.
-func (app *App) mayShow(asked bool) error {
+// whyNotShown returns why no secret may be printed, where one is asked for.
+func (app *App) whyNotShown(asked bool) error {
 	if asked && !app.seenByPerson(outputFlags{}) {
 		return errShowWhere
 	}
@@ -125,7 +125,7 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	}
 	app.tellCaptured(out)
 	if out.Tip != "" {
-		app.printDone("checkpoint %s: %s", result.Short(string(out.Tip)), captureCounts(out))
+		app.printDone("checkpoint %s: %s", result.ShortOID(string(out.Tip)), captureCounts(out))
 	}
 	if via == session.ViaManual {
 		app.hintIfSearchMeant("captured what is new", "checkpoint")

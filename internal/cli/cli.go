@@ -116,7 +116,7 @@ func Main(ctx context.Context, app *App, args []string) int {
 	if len(args) > 0 && args[0] == hookName {
 		return exitOK // whatever a hook is called with, git goes on
 	}
-	return status(err)
+	return exitCode(err)
 }
 
 // withCommandName are the arguments with the name of a command before them, as cobra reads them. Commands win over a search for their names.
@@ -125,7 +125,7 @@ func (app *App) withCommandName(args []string) []string {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
-		app.completesFlags()
+		app.completeFlags()
 		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") || len(words) > 1 && app.findCommand(words[0]) == nil {
 			args = slices.Insert(slices.Clone(args), 1, recallName)
 		}
@@ -133,11 +133,11 @@ func (app *App) withCommandName(args []string) []string {
 	}
 	if len(args) > 0 && (args[0] != "why" || !app.asksWhy(args[1:])) {
 		if cmd := app.findCommand(args[0]); cmd != nil {
-			return append([]string{args[0]}, translateGitFlags(cmd.Flags(), app.nameGroups(cmd.Flags(), args[1:]))...)
+			return append([]string{args[0]}, translateGitFlags(cmd.Flags(), app.joinGroupName(cmd.Flags(), args[1:]))...)
 		}
 	}
 	recall, _, _ := app.root.Find([]string{recallName})
-	return append([]string{recallName}, maskQuestion(recall.Flags(), app.nameGroups(recall.Flags(), args))...)
+	return append([]string{recallName}, maskQuestion(recall.Flags(), app.joinGroupName(recall.Flags(), args))...)
 }
 
 // findCommand is the command that a person may name so; nil for none.

@@ -37,7 +37,7 @@ completes "git-rekal", and "git rekal" if the shell completes git.
   git rekal completion zsh > "${fpath[1]}/_git-rekal"
 
   git rekal completion fish > ~/.config/fish/conf.d/git-rekal.fish`,
-		ValidArgsFunction: app.completes(takesShell),
+		ValidArgsFunction: app.completionFor(takesShell),
 	}, &completionOptions{})
 }
 
@@ -122,8 +122,8 @@ complete -k -c git -n '__fish_git_using_command rekal; and __git_rekal_requires_
 `
 )
 
-// completes gives a shell what an argument or a flag may be. Where nothing is known it may be a path, which shells know.
-func (app *App) completes(what string) cobra.CompletionFunc {
+// completionFor gives a shell what an argument or a flag may be. Where nothing is known it may be a path, which shells know.
+func (app *App) completionFor(what string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
 		app.Warn = func(error) {}
 		var out []string
@@ -139,12 +139,12 @@ func (app *App) completes(what string) cobra.CompletionFunc {
 	}
 }
 
-// completesFlags has the values of all flags completed, and says what each flag is.
-func (app *App) completesFlags() {
+// completeFlags has the values of all flags completed, and says what each flag is.
+func (app *App) completeFlags() {
 	for _, cmd := range app.root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			_, f.Usage = pflag.UnquoteUsage(f)
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, app.completes(f.Name)) // the flag is there, and has none
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, app.completionFor(f.Name)) // the flag is there, and has none
 		})
 	}
 }
@@ -192,7 +192,7 @@ func (app *App) completions(ctx context.Context, what, begin string) []match {
 	case takesShell:
 		words = shells()
 	case groupFlag:
-		words, _ = group.Names(ctx, app.Process)
+		words, _ = group.GroupNames(ctx, app.Process)
 	case "format":
 		words = []string{agentTrace, gitAINotes}
 	case "agent":

@@ -55,7 +55,7 @@ func (c *doctorOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *doctorOptions) run(ctx context.Context, app *App) error {
-	if err := app.mayShow(c.show); err != nil {
+	if err := app.whyNotShown(c.show); err != nil {
 		return err
 	}
 	w, err := workspace.Open(ctx, app.Process)

@@ -12,7 +12,7 @@ func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.C
 	if app.oneOfMany { // as many processes at once would be too much; the next commit or sync of each starts one
 		return nil
 	}
-	if conf.Embed.BuiltIn() {
+	if conf.Embed.IsBuiltIn() {
 		return w.StartBackgroundWork(conf, true)
 	}
 	return app.embedNow(ctx, w, conf.Embed, how)
@@ -33,7 +33,7 @@ func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author work
 	if err == nil {
 		all, err = w.JudgeSignatures(ctx, author.Config, mostJudged)
 	}
-	if err == nil && !all && !author.Config.Embed.BuiltIn() { // else that is started anyway
+	if err == nil && !all && !author.Config.Embed.IsBuiltIn() { // else that is started anyway
 		err = w.StartBackgroundWork(author.Config, true)
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 
 const usualExit = "0 done (also with an empty result), 1 failed, 2 wrong usage."
 
-func status(err error) int {
+func exitCode(err error) int {
 	switch {
 	case errors.Is(err, ask.ErrNoRevision):
 		return exitFail
@@ -46,7 +46,7 @@ func explain(err error) string { return withHint(err, nil) }
 func explainTool(err error) string { return withHint(err, toolKinds) }
 
 func withHint(err error, first []kind) string {
-	if hint := cmp.Or(hintIn(first, err), advice.Of(err), hintIn(systemKinds, err)); hint != "" {
+	if hint := cmp.Or(hintOfKind(first, err), advice.Of(err), hintOfKind(systemKinds, err)); hint != "" {
 		return withoutPackageNames(err) + ": " + hint
 	}
 	return withoutPackageNames(err)
@@ -66,7 +66,7 @@ func explainWarning(err error) string {
 	return withoutPackageNames(err)
 }
 
-func hintIn(kinds []kind, err error) string {
+func hintOfKind(kinds []kind, err error) string {
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
 			return k.hint

@@ -34,7 +34,7 @@ It refuses in two cases:
 
 The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the agent continues the session
 under another ID and the new transcript does not name the old ID.`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	return app.withOptions(cmd, c)
 }

@@ -55,13 +55,13 @@ func (g *grouping) groupSelection(app *App) group.Which {
 	return out
 }
 
-// nameGroups writes "--group shop" as "--group=shop" where shop is a group. What else stands behind --group is a word of the question.
-func (app *App) nameGroups(fs *pflag.FlagSet, args []string) []string {
+// joinGroupName writes "--group shop" as "--group=shop" where shop is a group. What else stands behind --group is a word of the question.
+func (app *App) joinGroupName(fs *pflag.FlagSet, args []string) []string {
 	at := slices.Index(args, "--"+groupFlag)
 	if end := slices.Index(args, "--"); at < 0 || at+1 >= len(args) || end >= 0 && end < at || fs.Lookup(groupFlag) == nil || strings.HasPrefix(args[at+1], "-") {
 		return args
 	}
-	names, err := group.Names(context.Background(), app.Process)
+	names, err := group.GroupNames(context.Background(), app.Process)
 	if err != nil || !slices.Contains(names, strings.ToLower(args[at+1])) {
 		return args // who opens the group finds out what is wrong
 	}
@@ -101,7 +101,7 @@ func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
 		if !reads {
 			return result.Write(app.Stdout, found.Recall)
 		}
-		screen, look := app.screenAndLook(ctx, g.First(), c.shape)
+		screen, look := app.screenAndLook(ctx, g.SettingsFrom(), c.shape)
 		look.Short, look.Commit, look.Matches = found.Short, nil, questionMatcher(ask.Matches, found.Recall)
 		return screen.Print(text.Recall(look, found.Recall, nil))
 	})
@@ -147,7 +147,7 @@ func (app *App) printGroupText(ctx context.Context, g *group.Group, s outputFlag
 		return err
 	}
 	if app.seenByPerson(s) {
-		screen, watched := app.screenAndLook(ctx, g.First(), s)
+		screen, watched := app.screenAndLook(ctx, g.SettingsFrom(), s)
 		look, show = watched, screen.Print
 	}
 	look.Short, look.Commit = short, nil

@@ -31,7 +31,7 @@ Prints what an agent needs to go on with a session, as Markdown: what was asked,
 run, its commits, and its files as they stand today. All is quoted or counted. The session may be anybody's, of any agent and any machine.
 
 With --to, it starts that agent with the page as its first prompt. AGENT is `,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.Func("to", "start `AGENT` with it", setOnce(&c.to))

@@ -23,7 +23,7 @@ func newHelpCmd(app *App) *cobra.Command {
 Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for searching and filters, "config" for settings, "words" for terms.
 Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",
 "git rekal --help".`,
-		ValidArgsFunction: app.completes(takesPage),
+		ValidArgsFunction: app.completionFor(takesPage),
 	}, &helpOptions{app: app, wanted: app.root})
 }
 

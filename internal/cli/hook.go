@@ -48,7 +48,7 @@ func (c *hookOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *hookOptions) run(ctx context.Context, app *App) error {
-	if config.Off(app.Env) {
+	if config.IsOff(app.Env) {
 		return nil
 	}
 	c.call.Stdin, c.call.Skipped = app.Stdin, app.tellSkipped

@@ -35,7 +35,7 @@ those of sessions and memories stay.
   git rekal link 01KJW4MN
   git rekal link 01KJW4MN:8
   git rekal show rekal:01KJW4MN48AJBF1NFJ2X4RZ873#8`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")

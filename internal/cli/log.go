@@ -39,7 +39,7 @@ and only these sessions; so does --verified. --json prints one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
-		ValidArgsFunction: app.completes(takesRange),
+		ValidArgsFunction: app.completionFor(takesRange),
 	}
 	fs := cmd.Flags()
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` checkpoints")

@@ -86,7 +86,7 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	if _, err := os.Stat(app.Path(url)); err == nil { // git would read a path from the new folder
 		url = app.Path(url)
 	}
-	name := config.PlaceName(config.Place(url)) + ".git"
+	name := config.PlaceName(config.PlaceOf(url)) + ".git"
 	dir := app.Path(name)
 	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("mirror %q: %s is there already", url, name)

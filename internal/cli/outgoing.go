@@ -31,9 +31,9 @@ func (e *unagreedError) Hint() string {
 	return fmt.Sprintf(`run it on a terminal, or agree with %q`, printable(e.agrees))
 }
 
-// askFirst shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can be asked, nothing is to be sent: that is an
+// confirmFirstSend shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can be asked, nothing is to be sent: that is an
 // unagreedError if there is something; agrees is the command that would agree.
-func (app *App) askFirst(ctx context.Context, author workspace.Author, remote, agrees string) (send bool, err error) {
+func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, remote, agrees string) (send bool, err error) {
 	stdin, ok := app.Stdin.(*os.File)
 	if !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
 		out, err := author.Ledger.Outgoing(ctx, remote)

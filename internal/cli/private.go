@@ -35,7 +35,7 @@ them, so IDs of later checkpoints change. What these sessions say later goes the
 What a remote holds already stays there: "git rekal purge" hides it, "git rekal scrub --pushed" takes its texts out.
 
 SESSION may be the agent's own ID of a session that is not captured yet. --undo moves sessions back, and the next push sends them.`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.undo, "undo", false, "make them sessions like others again")
@@ -51,10 +51,10 @@ func (c *privateOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *privateOptions) run(ctx context.Context, app *App) error {
-	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.move(ctx, app, w, author) })
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.moveLedgers(ctx, app, w, author) })
 }
 
-func (c *privateOptions) move(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *privateOptions) moveLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	do, became := curate.KeepPrivate, "private"
 	if c.undo {
 		do, became = curate.MakePublic, "no longer private"

@@ -30,7 +30,7 @@ Nothing is lost: "git rekal --purged" lists hidden items, and "git rekal restore
 holds their IDs. To take a secret out of the ledger for good, see "git rekal help scrub".
 
 A unique prefix of an ID is enough, at least 4 characters.`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}, &markOptions{})
 }
 
@@ -40,7 +40,7 @@ func newRestoreCmd(app *App) *cobra.Command {
 		Use: "restore ID…", Short: "show what was purged",
 		Long: `
 Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
-		ValidArgsFunction: app.completes(takesPurged),
+		ValidArgsFunction: app.completionFor(takesPurged),
 	}, &markOptions{restore: true})
 }
 

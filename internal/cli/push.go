@@ -32,7 +32,7 @@ merged first. A push is forced only to remove scrubbed text. It prints nothing i
 The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
 "git push" sends the ledger there, too, unless rekal.autopush is false. Before the first one, a person on a terminal is shown what would go, and
 asked. Where nobody can be asked (a script, an agent), nothing is sent without --yes.`,
-		ValidArgsFunction: app.completes(takesRemote),
+		ValidArgsFunction: app.completionFor(takesRemote),
 	}
 	c.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be sent where: sessions, their first prompts, sizes")
@@ -84,7 +84,7 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 	app.notifyPaused(author.Config)
 	err = app.push(ctx, w, author, remote, c.agreeCommand("push", remote))
 	if w.CheckReady() == nil { // else there is no cache
-		err = errors.Join(err, capture.Follow(ctx, w.Repo, w.RekalDir()))
+		err = errors.Join(err, capture.UpdateCache(ctx, w.Repo, w.RekalDir()))
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 // push sends the ledger, says so, and notes that the user agreed to this remote. They agree by a command, or by their answer; "" if they did.
 func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote, agrees string) error {
 	if agrees != "" && !author.Config.Agreed(remote) {
-		if send, err := app.askFirst(ctx, author, remote, agrees); !send || err != nil {
+		if send, err := app.confirmFirstSend(ctx, author, remote, agrees); !send || err != nil {
 			return err
 		}
 	}

@@ -103,13 +103,13 @@ func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 func (c *queryOptions) run(ctx context.Context, app *App) error {
 	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
-			return c.session(ctx, app, w, at)
+			return c.printSession(ctx, app, w, at)
 		}
 		return c.selectRows(ctx, app, at)
 	})
 }
 
-func (c *queryOptions) session(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
+func (c *queryOptions) printSession(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
 	answer, memory, err := at.Item(ctx, c.page)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ The setting rekal.chooser names a program that chooses one of the lines on its s
   git rekal resume 01KJW4MN --print
   git rekal resume "the retry with jitter"
   git rekal resume 01KJW4MN -- --model opus`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.print, "print", false, "print the command, and run nothing")
@@ -273,7 +273,7 @@ func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspac
 		at += ", on the branch " + s.Branch
 	}
 	if stood != "" {
-		at += ", at the commit " + result.Short(stood)
+		at += ", at the commit " + result.ShortOID(stood)
 	}
 	app.notify(at)
 	switch {
@@ -313,7 +313,7 @@ func commitsSince(ctx context.Context, w *workspace.Workspace, s *result.Session
 		sha, subject, _ := strings.Cut(strings.TrimSpace(l), " ")
 		own := slices.ContainsFunc(s.Commits, func(c result.Commit) bool { return sha == c.Commit || sha == c.Became })
 		if !own && len(out) < offered {
-			out = append(out, result.Short(sha)+" "+printable(subject))
+			out = append(out, result.ShortOID(sha)+" "+printable(subject))
 		}
 	}
 	return out, err

@@ -119,13 +119,13 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 			printUnkept(app.Stdout, raw, r, live())
 			return exitError(done.Status)
 		}
-		c.keep(ctx, app, keeper, done.Status, r, raw, live())
+		c.keepOutput(ctx, app, keeper, done.Status, r, raw, live())
 	}
 	return exitError(done.Status)
 }
 
-// keep stores what was printed, and prints what is left of it where nobody saw it.
-func (c *runOptions) keep(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
+// keepOutput stores what was printed, and prints what is left of it where nobody saw it.
+func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.notify(fmt.Sprintf("run: nothing was kept: %v", err))

@@ -61,7 +61,7 @@ meanwhile. If the remote cannot be reached, run the same scrub again later.
 Other people keep what they fetched until their next "git rekal sync" takes it out of their refs and caches. Objects go with "git gc
 --prune=now" ("git gc" alone keeps them for two weeks). A server keeps its own until it collects them. Copies, logs and backups keep
 the text. So change a secret that was pushed.`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")

@@ -56,7 +56,7 @@ and last 4. The raw output is kept for 7 days, the record for 90.
   git rekal show --md main..topic
   git rekal show --prompts 01KJW4MN
   git rekal show 42 --raw | grep timeout`,
-		ValidArgsFunction: app.completes(takesID),
+		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.raw, "raw", false, "the raw output of a record, without secrets; kept for 7 days")
@@ -91,7 +91,7 @@ func (c *showOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *showOptions) run(ctx context.Context, app *App) error {
 	if id, ok := records.ParseID(c.what); ok {
-		if err := c.record(ctx, app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
+		if err := c.printRecord(ctx, app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
 			return err
 		}
 	}
@@ -130,8 +130,8 @@ func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspac
 	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
 }
 
-// record prints a record of what a command printed.
-func (c *showOptions) record(ctx context.Context, app *App, id int) error {
+// printRecord prints a record of what a command printed.
+func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *showOptions) record(ctx context.Context, app *App, id int) error {
 		return err
 	}
 	defer v.Close() // nothing was written
-	raw, err := v.Raw(ctx, id)
+	raw, err := v.RawOutput(ctx, id)
 	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
 		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.formatTime(r.At))
 	}

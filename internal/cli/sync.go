@@ -36,7 +36,7 @@ What the remote holds of your own ledger, and you did not make here, is read wit
 --unbounded takes in all of it.
 
 Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
-		ValidArgsFunction: app.completes(takesRemote),
+		ValidArgsFunction: app.completionFor(takesRemote),
 	}
 	fs := cmd.Flags()
 	c.addFlags(fs)
@@ -74,9 +74,9 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	}
 	unshared := noRemote
 	if unshared == nil {
-		unshared = c.share(ctx, app, w, author, remote)
+		unshared = c.shareLedgers(ctx, app, w, author, remote)
 	}
-	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.warnForeignSignatures(ctx, w, author))
+	return errors.Join(unshared, capture.UpdateCache(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.warnForeignSignatures(ctx, w, author))
 }
 
 // warnForeignSignatures says that somebody else's key signed what is in one's own ledger.
@@ -89,9 +89,9 @@ func (app *App) warnForeignSignatures(ctx context.Context, w *workspace.Workspac
 	return err
 }
 
-// share fetches first: then what is sent is already merged. Where neither works, there is no
+// shareLedgers fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
-func (c *syncOptions) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
+func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
 	app.notifyStep("fetching the ledgers of " + remote)
 	before, _ := ledger.Fetched(w.Repo, remote) // what can't be read, Adopt says
 	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))

@@ -125,7 +125,7 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 // openGroup is open for several repositories.
 func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
 	err = app.withSelection(ctx, c.group.groupSelection(app), func(g *group.Group) error {
-		if w, err = workspace.Open(ctx, g.First().Process); err != nil {
+		if w, err = workspace.Open(ctx, g.SettingsFrom().Process); err != nil {
 			return err
 		}
 		site, err = web.New(app.Process, cmp.Or(strings.Join(g.Names, ", "), "all"), explain)
@@ -168,7 +168,7 @@ func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Wo
 		return err
 	}
 	go func() {
-		if w.Repo.Browse(ctx, address, app.Stdin, app.Stderr) != nil && ctx.Err() == nil {
+		if w.Repo.OpenInBrowser(ctx, address, app.Stdin, app.Stderr) != nil && ctx.Err() == nil {
 			app.hint("no browser could be started: open the address above")
 		}
 	}()

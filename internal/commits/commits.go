@@ -61,7 +61,7 @@ func readFamilies(ctx context.Context, index *db.DB, repo *git.Repo, starts []st
 		}
 		if len(starts) == 1 || len(known[start]) == 0 && looked < maxSquashes {
 			looked++
-			if err := addParts(ctx, index, repo, a); err != nil {
+			if err := addSquashed(ctx, index, repo, a); err != nil {
 				return nil, err
 			}
 		}
@@ -70,15 +70,15 @@ func readFamilies(ctx context.Context, index *db.DB, repo *git.Repo, starts []st
 	return out, nil
 }
 
-// addParts adds what a commit was made of by a squash merge or the like.
-func addParts(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Revision) error {
-	parts, _, err := MadeOf(ctx, index, repo, git.OID(a.Start))
+// addSquashed adds what a commit was made of by a squash merge or the like.
+func addSquashed(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Revision) error {
+	parts, _, err := SquashedFrom(ctx, index, repo, git.OID(a.Start))
 	if err != nil || len(parts) == 0 {
 		return err
 	}
 	family, err := ReadLineage(ctx, index, repo, parts)
 	for _, p := range parts {
-		a.Add(session.TieInferred, family.Made(p, family.Predecessors, family.Successors)...)
+		a.Add(session.TieInferred, family.FollowFrom(p, family.Predecessors, family.Successors)...)
 	}
 	return err
 }

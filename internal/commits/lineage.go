@@ -38,8 +38,8 @@ func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error 
 	return err
 }
 
-// Made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
-func (l Lineage) Made(sha string, along ...attribution.RewriteMap) []attribution.Commit {
+// FollowFrom lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
+func (l Lineage) FollowFrom(sha string, along ...attribution.RewriteMap) []attribution.Commit {
 	return l.Follow(sha, l.Maker(sha), along...)
 }
 
@@ -62,8 +62,8 @@ func SHAs(commits []attribution.Commit) []string {
 	return slices.Compact(out)
 }
 
-// Family are some commits, or beginnings of commits, and what they were before and became after an amend or a rebase, by the word of who made them.
-func Family(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (out []attribution.Commit, err error) {
+// FamilyOf are some commits, or beginnings of commits, and what they were before and became after an amend or a rebase, by the word of who made them.
+func FamilyOf(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (out []attribution.Commit, err error) {
 	l, err := ReadLineage(ctx, index, repo, shas)
 	if err != nil {
 		return nil, err

@@ -92,11 +92,11 @@ type squash struct {
 	lineage    Lineage // of those that are known
 }
 
-// MadeOf are the OIDs of the code commits of ledgers that a commit was made of, as far as they
+// SquashedFrom are the OIDs of the code commits of ledgers that a commit was made of, as far as they
 // are found: those with the same patch or change-id (copied), else those whose content it brought into its branch.
 // If objects are missing or damaged (a partial clone) it finds nothing, which is no error: the caller can still
 // show what the index says.
-func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
+func SquashedFrom(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
 	made, err := repo.Commit(id)
 	if err != nil || len(made.Parents) != 1 { // a merge or a root is made of none
 		return nil, false, nil
@@ -238,7 +238,7 @@ func (s *squash) notInBranchByTip(ctx context.Context, tips []git.OID) map[git.O
 func (s *squash) readCandidatesHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.candidates {
-		became := s.lineage.Made(k.SHA, s.lineage.Successors)
+		became := s.lineage.FollowFrom(k.SHA, s.lineage.Successors)
 		for _, at := range became[:min(len(became), maxBecame)] {
 			if gone[at.SHA] {
 				continue

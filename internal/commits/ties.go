@@ -27,9 +27,9 @@ type TiedSession struct {
 	Ties  []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
 }
 
-// Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
+// SessionsBehind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
 // wrote most of its lines. It is as --commit of a recall, commit by commit, without what is purged.
-func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
+func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
 	all, err := FindRevisions(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 			r.Text += "\n"
 		}
 		if r.Shown = strings.Count(r.Text, "\n"); tokens.Count(r.Text) <= opt.Budget {
-			return r.withNames()
+			return r.withTerms()
 		}
 	}
 	free := max(leastBytes, int(share*float64(size)))
@@ -85,7 +85,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 		k.overBudget = true
 		k.fitBudget(&r, opt, free)
 	}
-	return r.withNames()
+	return r.withTerms()
 }
 
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
@@ -158,7 +158,7 @@ func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 	final, first := g.members[whole-1], g.members[0].text
 	var extra []folded
 	for _, m := range g.members[whole:] {
-		extra = append(extra, folded{m.heading, difference(first, m.text)})
+		extra = append(extra, folded{m.heading, differingPart(first, m.text)})
 	}
 	extra = append(extra, g.extra...)
 	var part []string

@@ -102,7 +102,7 @@ func (c *Compressor) Write(p []byte) (int, error) {
 func (c *Compressor) line(text string) {
 	s := scan(text, &c.words)
 	if s.needsClean {
-		if shown := clean(text); shown != text {
+		if shown := asOnTerminal(text); shown != text {
 			text, s = shown, scan(shown, &c.words)
 		}
 	}

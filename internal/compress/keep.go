@@ -95,7 +95,7 @@ func (k *keeper) add(text string, lineKind kind, s scanned) {
 	if k.mute++; e.hasText {
 		k.mute = 0
 	}
-	k.follow(e, s)
+	k.keepEndsAndRuns(e, s)
 	if s.signals&saysAsked != 0 && len(k.asked) < maxAsked && k.reserveBytes(text) {
 		k.asked = append(k.asked, withOwnText(e))
 	}
@@ -124,8 +124,8 @@ func (k *keeper) addOfKind(e entry, lineKind kind) {
 	k.inDetails = k.at != nil && (lineKind != noise || k.inDetails && !e.hasText)
 }
 
-// follow keeps the beginning, the end, and runs of lines that are alike.
-func (k *keeper) follow(e entry, s scanned) {
+// keepEndsAndRuns keeps the beginning, the end, and runs of lines that are alike.
+func (k *keeper) keepEndsAndRuns(e entry, s scanned) {
 	if e.text != "" {
 		if len(k.head) < headLines {
 			k.head = append(k.head, withOwnText(e))
@@ -297,7 +297,7 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 	if len(g.texts) > maxGroups || k.bytes == maxBytes {
 		return
 	}
-	differs := difference(g.members[0].text, text)
+	differs := differingPart(g.members[0].text, text)
 	if !k.reserveBytes(differs) {
 		k.bytes = maxBytes // there will hardly be room for another
 		return
@@ -306,8 +306,8 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 	g.extra = append(g.extra, folded{k.heading, differs})
 }
 
-// difference is the words of text that are others than those of first; its first word where there are none, under another heading.
-func difference(first, text string) string {
+// differingPart is the words of text that are others than those of first; its first word where there are none, under another heading.
+func differingPart(first, text string) string {
 	had := splitWords(first)
 	var out []string
 	for i, w := range splitWords(text) {

@@ -88,7 +88,7 @@ func (r *lineReader) emit(text string, line func(string)) {
 		line(text)
 		return
 	}
-	if out, owner, ok := textOfEvent(clean(text)); ok {
+	if out, owner, ok := textOfEvent(asOnTerminal(text)); ok {
 		r.owner = owner
 		line(out)
 	}
@@ -113,15 +113,15 @@ func textOfEvent(text string) (out, owner string, ok bool) {
 	})
 	switch action {
 	case "output", "build-output":
-		return strings.TrimRight(clean(output), "\n"), pack + "/" + test, true
+		return strings.TrimRight(asOnTerminal(output), "\n"), pack + "/" + test, true
 	case "start", "run", "pass", "fail", "skip", "pause", "cont", "bench", "build-fail":
 		return "", "", false
 	}
 	return text, "", true
 }
 
-// clean is a line as a terminal shows it.
-func clean(text string) string {
+// asOnTerminal is a line as a terminal shows it.
+func asOnTerminal(text string) string {
 	text = strings.TrimSuffix(text, "\r")
 	if strings.IndexByte(text, '\r') >= 0 {
 		text = lastRedraw(text)

@@ -38,9 +38,9 @@ var signalWords = map[string]signal{ //nolint:gochecknoglobals // a table
 	"no": saysZero, "without": saysZero, "0": saysZero,
 }
 
-// isSum reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
+// isChecksum reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
 // "Tests: 5", "There were 3 errors:".
-func isSum(text string) bool {
+func isChecksum(text string) bool {
 	before := ""
 	n := 0
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordByte(byte(min(r, 0x80))) }) {

@@ -36,7 +36,7 @@ func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 		startsWithAny(text, "FAIL: ", "ERROR: "), startsWithAny(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && isNumbered(bare):
 		u.open, u.said, u.at = true, false, false
 		return failure, true
-	case s.signals&saysTests != 0 && isSum(text), startsWithAny(bare, "Test Suites: ", "Test Files "):
+	case s.signals&saysTests != 0 && isChecksum(text), startsWithAny(bare, "Test Suites: ", "Test Files "):
 		u.open, k.tests = false, true
 		return total, true
 	case startsWithAny(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":

@@ -12,8 +12,8 @@ const (
 	maxPaths = 50
 )
 
-// withNames fills in Terms and Paths.
-func (r Result) withNames() Result {
+// withTerms fills in Terms and Paths.
+func (r Result) withTerms() Result {
 	for line := range strings.Lines(r.Text) {
 		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
 			continue

@@ -35,7 +35,7 @@ func kindOfAny(text string, s scanned, k *keeper) kind {
 	switch {
 	case text == "":
 		return noise
-	case s.signals&(saysTests|saysSum) != 0 && isSum(text):
+	case s.signals&(saysTests|saysSum) != 0 && isChecksum(text):
 		return total
 	case s.signals&(saysError|saysZero) == saysError:
 		return trivial

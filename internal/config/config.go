@@ -63,11 +63,11 @@ type Embed struct {
 // off is a URL for nothing.
 const off = "off"
 
-// Off reports whether nothing makes vectors.
-func (e Embed) Off() bool { return e.URL == off }
+// IsOff reports whether nothing makes vectors.
+func (e Embed) IsOff() bool { return e.URL == off }
 
-// BuiltIn reports whether the model that is built in makes them.
-func (e Embed) BuiltIn() bool { return e.URL == "" }
+// IsBuiltIn reports whether the model that is built in makes them.
+func (e Embed) IsBuiltIn() bool { return e.URL == "" }
 
 // Errors of RemoteFor.
 var (
@@ -255,9 +255,9 @@ func matchesMostSecrets(re *regexp.Regexp) bool {
 	return n >= 3
 }
 
-// Off reports whether the environment alone says that hooks do nothing, so that git need not
+// IsOff reports whether the environment alone says that hooks do nothing, so that git need not
 // be asked. Values that are none are left to Read.
-func Off(env []string) bool {
+func IsOff(env []string) bool {
 	c, err := parse(nil, env)
 	return err == nil && (c.Skip || !c.Enabled)
 }

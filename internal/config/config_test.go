@@ -145,7 +145,7 @@ func TestOff(t *testing.T) {
 		{"REKAL_ENABLED=true", false},
 		{"REKAL_ENABLED=maybe", false}, // Read says what is wrong with it
 	} {
-		if got := config.Off([]string{tt.env}); got != tt.want {
+		if got := config.IsOff([]string{tt.env}); got != tt.want {
 			t.Errorf("%q: off %v, want %v", tt.env, got, tt.want)
 		}
 	}

@@ -33,6 +33,6 @@ func FuzzParse(f *testing.F) {
 		if c.Agreed(remote) && c.Remote != remote {
 			t.Fatalf("nobody agreed to %q: %+v", remote, c)
 		}
-		Off(vars)
+		IsOff(vars)
 	})
 }

@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// Place is where a remote's URL leads, without scheme and user, so that a clone over SSH and one over HTTPS are of one repository:
+// PlaceOf is where a remote's URL leads, without scheme and user, so that a clone over SSH and one over HTTPS are of one repository:
 // "github.com/acme/shop".
-func Place(url string) string {
+func PlaceOf(url string) string {
 	_, rest, scheme := strings.Cut(url, "://")
 	if !scheme {
 		if rest = url; !strings.HasPrefix(url, "/") {

@@ -125,7 +125,7 @@ func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Out
 	r = records.Record{
 		At: o.At, Command: o.Command, Exit: o.Exit, Branch: h.Branch,
 		Lines: c.Lines, Bytes: c.Bytes, Shown: c.Shown, Tests: c.Tests, Failed: c.Failed, Errors: c.Errors, Terms: c.Terms, Paths: c.Paths, Text: c.Text,
-		From: &records.From{Source: h.Source, Native: h.NativeID, Session: h.Session, Turn: h.FirstTurn + o.Turn, Call: records.Call(h.Source, o.Call, o.At)},
+		From: &records.From{Source: h.Source, Native: h.NativeID, Session: h.Session, Turn: h.FirstTurn + o.Turn, Call: records.CallKey(h.Source, o.Call, o.At)},
 	}
 	if o.Dir != "." && filepath.IsLocal(o.Dir) {
 		r.Dir = o.Dir

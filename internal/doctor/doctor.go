@@ -66,7 +66,7 @@ func ReportKeys(out *result.Doctor, database string, broken []string, checked in
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func Run(ctx context.Context, w *workspace.Workspace) (result.Doctor, error) {
 	d := &doctor{Workspace: w, out: result.Doctor{Schema: result.Schema, OK: true, Leaks: []result.Finding{}}}
-	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding, d.tree} {
+	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.checkRetention, d.embedding, d.tree} {
 		if err := ctx.Err(); err != nil {
 			return d.out, fmt.Errorf("doctor: %w", err)
 		}
@@ -383,7 +383,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 
 func (d *doctor) embedding(ctx context.Context) {
 	conf := d.author.Config.Embed
-	if conf.BuiltIn() {
+	if conf.IsBuiltIn() {
 		d.vectors(ctx)
 		return
 	}

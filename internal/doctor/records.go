@@ -53,7 +53,7 @@ func (d *doctor) records(ctx context.Context) {
 func (d *doctor) countLeaks(ctx context.Context, v *records.View, r records.Record, output bool) (places, size int, err error) {
 	var raw io.Reader
 	if output {
-		text, err := v.Raw(ctx, r.ID)
+		text, err := v.RawOutput(ctx, r.ID)
 		if err != nil && !errors.Is(err, records.ErrNoRaw) {
 			return 0, 0, err
 		}

@@ -73,8 +73,8 @@ func parseAge(age string) (n int, ok bool) {
 // vanishingSoon is the time before its deletion in which a transcript counts as about to go.
 const vanishingSoon = 7 * 24 * time.Hour
 
-// vanishing tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
-func (d *doctor) vanishing(ctx context.Context) {
+// checkRetention tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
+func (d *doctor) checkRetention(ctx context.Context) {
 	roots, err := d.Repo.Worktrees()
 	if err != nil || !d.known || d.CheckReady() != nil {
 		return // told already

@@ -234,9 +234,9 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// Browse opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. Where that is
-// one for the terminal, it reads and writes there, and Browse returns when it ends.
-func (r *Repo) Browse(ctx context.Context, address string, in io.Reader, out io.Writer) error {
+// OpenInBrowser opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. Where that is
+// one for the terminal, it reads and writes there, and OpenInBrowser returns when it ends.
+func (r *Repo) OpenInBrowser(ctx context.Context, address string, in io.Reader, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, "git", "web--browse", "-c", "instaweb.browser", address)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out

@@ -70,8 +70,8 @@ func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
 	return ids, nil
 }
 
-// Holders names the refs in whose history some objects are that Reachable told of. Where there are none, it says what else may lead there.
-func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
+// RefsHolding names the refs in whose history some objects are that Reachable told of. Where there are none, it says what else may lead there.
+func (r *Repo) RefsHolding(ctx context.Context, ids []OID) ([]string, error) {
 	var commits, others []OID
 	for _, id := range ids {
 		kind, _, err := r.store.header(id)

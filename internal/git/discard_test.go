@@ -43,7 +43,7 @@ func TestDiscard(t *testing.T) {
 	harness.Equal(t, "reachable", []git.OID{first}, repos.Must(r.Reachable(t.Context(), []git.OID{second, first}))(t))
 
 	p.Git("r", "tag", "kept", string(second))
-	harness.Equal(t, "refs", []string{"refs/tags/kept"}, repos.Must(r.Holders(t.Context(), []git.OID{second}))(t))
+	harness.Equal(t, "refs", []string{"refs/tags/kept"}, repos.Must(r.RefsHolding(t.Context(), []git.OID{second}))(t))
 	harness.Equal(t, "reachable by a tag", []git.OID{second}, repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	p.Git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
 	p.Git("r", "tag", "-d", "kept")

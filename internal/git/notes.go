@@ -40,7 +40,7 @@ func (r *Repo) Note(ref string, id OID) (OID, error) {
 	}
 	folders, name := "", string(id)
 	for range maxFolders {
-		if e := r.At(c.Tree, folders+name); e.IsFile() {
+		if e := r.EntryAt(c.Tree, folders+name); e.IsFile() {
 			return e.ID(), nil
 		}
 		folders, name = folders+name[:2]+"/", name[2:]

@@ -150,7 +150,7 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 // File is the file at a slash-separated path of a tree; "" where there is none.
 func (t *Trees) File(tree OID, path string) (OID, error) {
 	t.current, t.previous = map[OID]string{}, t.current
-	e, err := t.at(tree, path)
+	e, err := t.entryAt(tree, path)
 	if !e.IsFile() {
 		return "", err
 	}
@@ -159,22 +159,22 @@ func (t *Trees) File(tree OID, path string) (OID, error) {
 
 // folder is one at the top of a tree; "" where there is none.
 func (t *Trees) folder(tree OID, name string) (OID, error) {
-	e, err := t.at(tree, name)
+	e, err := t.entryAt(tree, name)
 	if !e.IsDir() {
 		return "", err
 	}
 	return e.ID(), err
 }
 
-// at is the entry at a path of a tree; the zero one where there is none.
-func (t *Trees) at(tree OID, path string) (TreeEntry, error) {
+// entryAt is the entry at a path of a tree; the zero one where there is none.
+func (t *Trees) entryAt(tree OID, path string) (TreeEntry, error) {
 	name, rest, below := strings.Cut(path, "/")
 	all := t.entries(tree)
 	for all.next() {
 		switch e := all.entry; {
 		case e.Name != name || below && !e.IsDir():
 		case below:
-			return t.at(e.ID(), rest)
+			return t.entryAt(e.ID(), rest)
 		default:
 			return e, nil
 		}
@@ -253,10 +253,10 @@ func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 	}
 }
 
-// At is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
+// EntryAt is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
 // read.
-func (r *Repo) At(tree OID, path string) TreeEntry {
-	e, _ := r.unboundedTrees().at(tree, path)
+func (r *Repo) EntryAt(tree OID, path string) TreeEntry {
+	e, _ := r.unboundedTrees().entryAt(tree, path)
 	return e
 }
 

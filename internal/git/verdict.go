@@ -36,7 +36,7 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID, alike bool) (map[OID]Ver
 		key := ""
 		payload, signature, n := r.format.splitSigned(string(raw))
 		switch {
-		case signature != "" && !slices.ContainsFunc(armors(), func(begin string) bool { return strings.HasPrefix(signature, begin) }):
+		case signature != "" && !slices.ContainsFunc(signatureArmors(), func(begin string) bool { return strings.HasPrefix(signature, begin) }):
 			unreadable[id] = Verdict{Letter: "B"}
 			continue
 		case alike && n == 1:
@@ -69,8 +69,8 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID, alike bool) (map[OID]Ver
 	return out, err
 }
 
-// armors is how signatures begin that git knows (gpg-interface.c); at another one it dies.
-func armors() []string {
+// signatureArmors is how signatures begin that git knows (gpg-interface.c); at another one it dies.
+func signatureArmors() []string {
 	return []string{"-----BEGIN PGP SIGNATURE-----", "-----BEGIN PGP MESSAGE-----", "-----BEGIN SIGNED MESSAGE-----", "-----BEGIN SSH SIGNATURE-----"}
 }
 

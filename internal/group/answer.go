@@ -38,10 +38,10 @@ func (g *Group) Recall(ctx context.Context, q ask.Question) (Found, error) {
 	case q.Checkpoint != "" || q.Commit != "":
 		return Found{}, errPast
 	}
-	if _, _ = g.First().Settings(); q.Query != "" { // they are read from a repository, by one goroutine
-		g.First().PrepareVector(q.Query)
+	if _, _ = g.SettingsFrom().Settings(); q.Query != "" { // they are read from a repository, by one goroutine
+		g.SettingsFrom().PrepareVector(q.Query)
 	}
-	q.Embed = ask.EmbedOnce(g.First().QuestionVector)
+	q.Embed = ask.EmbedOnce(g.SettingsFrom().QuestionVector)
 	exchange := ask.NewExchange(len(g.members))
 	q.Pool = func(p ask.Pool) (all ask.Pool) {
 		g.whileWaiting(func() { all = exchange.Give(p) })

@@ -66,8 +66,8 @@ func (r *Refused) Hint() string { return r.hint }
 // ErrNone is in the error of a group in which no repository can be asked.
 var ErrNone error = &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`}
 
-// Names are the groups that the user configured, sorted.
-func Names(ctx context.Context, p workspace.Process) ([]string, error) {
+// GroupNames are the groups that the user configured, sorted.
+func GroupNames(ctx context.Context, p workspace.Process) ([]string, error) {
 	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
 	return groups.Names(), err
 }
@@ -212,8 +212,8 @@ func (g *Group) Close() {
 	}
 }
 
-// First is the repository whose settings say how answers are shown.
-func (g *Group) First() *workspace.Workspace { return g.members[0].Workspace }
+// SettingsFrom is the repository whose settings say how answers are shown.
+func (g *Group) SettingsFrom() *workspace.Workspace { return g.members[0].Workspace }
 
 // Member is the one at a path, or the first for ""; nil where there is none.
 func (g *Group) Member(path string) *workspace.Workspace {

@@ -117,7 +117,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	err = leave(input, errors.Join(err, c.capture(within, w, author, via, input)))
 	if c.Name == prePush && !c.Late {
 		err = errors.Join(err, c.sendLedger(whole, w, author, input))
-		_ = capture.Follow(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
+		_ = capture.UpdateCache(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func (l *Ledger) removeObjects(ctx context.Context, gone []git.OID) (left Leftov
 		kept[id] = true
 	}
 	if len(reached) > 0 {
-		if left.Refs, err = l.repo.Holders(ctx, reached); err != nil {
+		if left.Refs, err = l.repo.RefsHolding(ctx, reached); err != nil {
 			return Leftovers{}, err
 		}
 	}

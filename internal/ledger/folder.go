@@ -25,8 +25,8 @@ type Folder struct {
 	sum      string
 }
 
-// InFolder finds the ledger in a folder. It returns ErrFormat where there is none.
-func InFolder(ctx context.Context, dir string) (*Folder, error) {
+// OpenFolder finds the ledger in a folder. It returns ErrFormat where there is none.
+func OpenFolder(ctx context.Context, dir string) (*Folder, error) {
 	format, err := readFile(filepath.Join(dir, formatFile), maxFormat)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: no format file", ErrFormat)

@@ -29,7 +29,7 @@ func TestFolder(t *testing.T) {
 		tip = s.writes("a@example.com", n)
 	}
 	dir := s.unpack(tip)
-	f, err := ledger.InFolder(t.Context(), dir)
+	f, err := ledger.OpenFolder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "segments", "2026", "11", "20", name(1))); err != nil {
 		t.Fatal(err)
 	}
-	if f, err = ledger.InFolder(t.Context(), dir); err != nil {
+	if f, err = ledger.OpenFolder(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	harness.Equal(t, "sum beside other files", sum, f.Sum())
@@ -57,7 +57,7 @@ func TestFolder(t *testing.T) {
 	}
 	harness.Equal(t, "notes", []int{1, 2, 3}, notes(t, repo, since(t, repo, heads[0].OID)))
 	write(t, filepath.Join(dir, "segments", "2026", "11", "20", name(2)), "")
-	if f, err = ledger.InFolder(t.Context(), dir); err != nil || f.Sum() == sum {
+	if f, err = ledger.OpenFolder(t.Context(), dir); err != nil || f.Sum() == sum {
 		t.Errorf("the sum stays with one more segment: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestLongFolder(t *testing.T) {
 		write(t, filepath.Join(day, name(n)), purge(n))
 		want = append(want, n)
 	}
-	f, err := ledger.InFolder(t.Context(), dir)
+	f, err := ledger.OpenFolder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNoLedgerInFolder(t *testing.T) {
 				}
 				write(t, filepath.Join(dir, path), text)
 			}
-			if _, err := ledger.InFolder(t.Context(), dir); !errors.Is(err, ledger.ErrFormat) {
+			if _, err := ledger.OpenFolder(t.Context(), dir); !errors.Is(err, ledger.ErrFormat) {
 				t.Errorf("%v, want ErrFormat", err)
 			}
 		})

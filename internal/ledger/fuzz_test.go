@@ -82,7 +82,7 @@ func FuzzInFolder(f *testing.F) {
 		if os.WriteFile(path, text, 0o600) != nil || os.WriteFile(filepath.Join(dir, formatFile), []byte(format), 0o600) != nil {
 			t.Skip()
 		}
-		folder, err := InFolder(t.Context(), dir)
+		folder, err := OpenFolder(t.Context(), dir)
 		if err != nil {
 			if format == "1\n" {
 				t.Fatalf("%q: %v", name, err)

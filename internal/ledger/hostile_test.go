@@ -226,7 +226,7 @@ func TestPartial(t *testing.T) {
 }
 
 func TestOwnRefusesControlCharacters(t *testing.T) {
-	if _, err := ledger.Own(newStore(t).repo(), git.Signature{Name: "A", Email: "a\x1b[2J@b.c"}, nil); err == nil {
+	if _, err := ledger.OpenOwn(newStore(t).repo(), git.Signature{Name: "A", Email: "a\x1b[2J@b.c"}, nil); err == nil {
 		t.Error("no error")
 	}
 }

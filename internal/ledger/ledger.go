@@ -50,9 +50,9 @@ type Ledger struct {
 	rand io.Reader
 }
 
-// Own opens the ledger that belongs to an identity. Nothing is read or written yet.
+// OpenOwn opens the ledger that belongs to an identity. Nothing is read or written yet.
 // Names of segments take their entropy from rand.
-func Own(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
+func OpenOwn(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
 	ref, err := RefName(who.Email)
 	if err != nil {
 		return nil, err
@@ -63,9 +63,9 @@ func Own(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
 	return &Ledger{repo: repo, ref: ref, who: who, rand: ulid.Monotonic(rand, 0)}, nil
 }
 
-// Private opens the ledger of what an identity sends nobody, in a repository of its own.
-func Private(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
-	l, err := Own(repo, who, rand)
+// OpenPrivate opens the ledger of what an identity sends nobody, in a repository of its own.
+func OpenPrivate(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
+	l, err := OpenOwn(repo, who, rand)
 	if err == nil {
 		l.ref = privatePrefix + strings.TrimPrefix(l.ref, localPrefix)
 	}

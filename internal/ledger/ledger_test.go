@@ -60,7 +60,7 @@ func (s *store) repo() *git.Repo {
 
 func (s *store) own() *ledger.Ledger {
 	s.T.Helper()
-	l, err := ledger.Own(s.repo(), someone, rand.Reader)
+	l, err := ledger.OpenOwn(s.repo(), someone, rand.Reader)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestCreateBlocked(t *testing.T) {
 }
 
 func TestOwnNeedsAnAddress(t *testing.T) {
-	if _, err := ledger.Own(newStore(t).repo(), git.Signature{Name: "A"}, rand.Reader); err == nil {
+	if _, err := ledger.OpenOwn(newStore(t).repo(), git.Signature{Name: "A"}, rand.Reader); err == nil {
 		t.Error("no error")
 	}
 }

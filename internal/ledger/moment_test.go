@@ -18,7 +18,7 @@ func minute(n int) time.Time { return someone.When.Add(time.Duration(n) * time.M
 // writes appends one record to an author's ledger, n minutes past the morning.
 func (s *store) writes(email string, n int) git.OID {
 	s.T.Helper()
-	l, err := ledger.Own(s.repo(), git.Signature{Name: "S", Email: email, When: minute(n)}, rand.Reader)
+	l, err := ledger.OpenOwn(s.repo(), git.Signature{Name: "S", Email: email, When: minute(n)}, rand.Reader)
 	if err != nil {
 		s.T.Fatal(err)
 	}

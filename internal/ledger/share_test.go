@@ -250,7 +250,7 @@ func TestAdopt(t *testing.T) {
 	bob := newStore(t)
 	bob.git("config", "user.email", "bob@example.com")
 	who := git.Signature{Name: "Bob", Email: "bob@example.com", When: morning}
-	theirs, err := ledger.Own(bob.repo(), who, strings.NewReader(strings.Repeat("entropy!", 99)))
+	theirs, err := ledger.OpenOwn(bob.repo(), who, strings.NewReader(strings.Repeat("entropy!", 99)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ import (
 // Machine is the folder of one user; the zero value keeps nothing.
 type Machine struct{ dir string }
 
-// Of is the machine as a user has it: below $XDG_CONFIG_HOME, else below ~/.config. Without a home folder nothing is kept.
-func Of(home string, getenv func(string) string) Machine {
+// ForUser is the machine as a user has it: below $XDG_CONFIG_HOME, else below ~/.config. Without a home folder nothing is kept.
+func ForUser(home string, getenv func(string) string) Machine {
 	switch dir := getenv("XDG_CONFIG_HOME"); {
 	case filepath.IsAbs(dir):
 		return Machine{filepath.Join(dir, "git-rekal")}

@@ -38,7 +38,7 @@ func TestRepositories(t *testing.T) {
 		if made {
 			folders(t, home, ".config")
 		}
-		m := machine.Of(home, func(string) string { return "" })
+		m := machine.ForUser(home, func(string) string { return "" })
 		paths := folders(t, home, "a b", "c", "gone")
 		for _, path := range append(paths, paths...) {
 			if err := m.Add(t.Context(), path); err != nil {
@@ -69,7 +69,7 @@ func TestRepositories(t *testing.T) {
 }
 
 func TestWithoutHome(t *testing.T) {
-	m := machine.Of("", func(string) string { return "" })
+	m := machine.ForUser("", func(string) string { return "" })
 	if err := m.Add(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestWithoutHome(t *testing.T) {
 // Processes that add and remove at once lose no entry, also where the folder goes in between.
 func TestAtOnce(t *testing.T) {
 	home := t.TempDir()
-	m := machine.Of(home, func(string) string { return "" })
+	m := machine.ForUser(home, func(string) string { return "" })
 	var beside sync.WaitGroup
 	var want []string
 	for i := range 8 {

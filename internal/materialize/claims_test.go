@@ -24,7 +24,7 @@ const (
 // dated appends an entry to the ledger of an author as it was fetched, with a segment and a commit of any time.
 func (w *world) dated(email string, said, committed time.Time, e session.Entry) {
 	w.t.Helper()
-	l, err := ledger.Own(w.repo, git.Signature{Name: "Somebody", Email: email, When: committed}, w.rand)
+	l, err := ledger.OpenOwn(w.repo, git.Signature{Name: "Somebody", Email: email, When: committed}, w.rand)
 	if err != nil {
 		w.t.Fatal(err)
 	}

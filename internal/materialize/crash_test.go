@@ -294,7 +294,7 @@ func tell(ctx context.Context, dir string, n int) error {
 		return err
 	}
 	defer repo.Close()
-	l, err := ledger.Own(repo, git.Signature{Name: "W", Email: writer(n % 2), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))
+	l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n % 2), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (m *Materializer) judgePurges(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	s := m.storeIn(nil)
+	s := m.newStore(nil)
 	s.claims = newClaims(said, at)
 	if err := s.loadPurged(ctx, tx); err != nil {
 		return err

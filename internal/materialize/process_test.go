@@ -78,7 +78,7 @@ func writer(n int) string { return fmt.Sprintf("writer%d@example.com", n) }
 // write appends a session at a time to a ledger of its own, and catches up.
 func write(ctx context.Context, dir string, n int) error {
 	return inRounds(ctx, dir, rounds, func(repo *git.Repo, m *materialize.Materializer, round int) error {
-		l, err := ledger.Own(repo, git.Signature{Name: "W", Email: writer(n), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(round)}))
+		l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(round)}))
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (m *Materializer) copyInMemory(ctx context.Context, r *Reader, heads []ledg
 	if err != nil {
 		return nil, err
 	}
-	s := m.storeIn(d)
+	s := m.newStore(d)
 	if err := s.apply(ctx, p); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

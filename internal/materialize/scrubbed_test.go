@@ -86,7 +86,7 @@ func (w *world) scrub(native string, turn int) error {
 		return err
 	}
 	defer repo.Close()
-	l, err := ledger.Own(repo, git.Signature{Name: "Somebody", Email: alice, When: dawn}, w.rand)
+	l, err := ledger.OpenOwn(repo, git.Signature{Name: "Somebody", Email: alice, When: dawn}, w.rand)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ type store struct {
 	signatures  []db.SignatureRow // … an index that this one replaces judged these; "" for none
 }
 
-// storeIn is the index in an open file.
-func (m *Materializer) storeIn(d *db.DB) *store {
+// newStore is the index in an open file.
+func (m *Materializer) newStore(d *db.DB) *store {
 	return &store{Materializer: m, db: d, skipped: map[string][]error{}, readAhead: map[string]entry{}, rewrote: map[string]bool{}}
 }
 

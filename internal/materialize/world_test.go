@@ -97,7 +97,7 @@ func (w *world) materializer(dir ...string) *materialize.Materializer {
 
 func (w *world) own(email string) *ledger.Ledger {
 	w.t.Helper()
-	l, err := ledger.Own(w.repo, git.Signature{Name: "Somebody", Email: email, When: dawn}, w.rand)
+	l, err := ledger.OpenOwn(w.repo, git.Signature{Name: "Somebody", Email: email, When: dawn}, w.rand)
 	if err != nil {
 		w.t.Fatal(err)
 	}

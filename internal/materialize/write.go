@@ -111,7 +111,7 @@ func (m *Materializer) apply(ctx context.Context, p *plan, file string, mode db.
 	if err != nil {
 		return err
 	}
-	s := m.storeIn(d)
+	s := m.newStore(d)
 	if s.unknown = mode == db.Fresh; s.unknown && p.effort != everything { // else they are judged anew, too
 		s.signingKeys, s.signatures = m.readSignatures(ctx)
 	}

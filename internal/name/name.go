@@ -228,7 +228,7 @@ func (r Resolver) ambiguous(ctx context.Context, word, oid, id string) error {
 	if err != nil {
 		return err
 	}
-	e := &AmbiguousError{Word: word, Commit: oid, Rev: result.Short(oid), Kind: kind, ID: r.Names.Short(id), Name: session.Shorten(title, 50)}
+	e := &AmbiguousError{Word: word, Commit: oid, Rev: result.ShortOID(oid), Kind: kind, ID: r.Names.Short(id), Name: session.Shorten(title, 50)}
 	if c, err := r.Repo.Commit(git.OID(oid)); err == nil {
 		e.Rev += " " + session.Shorten(c.Subject(), 50)
 	}

@@ -101,7 +101,7 @@ func (t *tree) fileHolding(v string) string {
 		return ""
 	}
 	for _, name := range t.words.filesPerhapsHolding(v) {
-		f := git.Entry{Path: name, OID: t.repo.At(t.root, name).ID()}
+		f := git.Entry{Path: name, OID: t.repo.EntryAt(t.root, name).ID()}
 		if f.OID != "" && t.fileHolds(f, v) {
 			return name
 		}

@@ -148,7 +148,7 @@ func compareFiles(now *worktree.Content, left map[string][]db.Left) map[string][
 		var gone []string
 		for _, files := range left {
 			for _, l := range files {
-				now.Expect(l.Path)
+				now.ExpectFiles(l.Path)
 			}
 		}
 		for _, id := range slices.Backward(slices.Sorted(maps.Keys(left))) { // the latest: so much is read, and no more
@@ -244,7 +244,7 @@ func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request
 	of := compareFiles(now, map[string][]db.Left{out.ID: left})[out.ID]
 	out.Freshness, out.FilesTotal = worstOf(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
-		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
+		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.ShortOID(f.SHA), Freshness: of[last[f.Path]]})
 	}
 	return nil
 }

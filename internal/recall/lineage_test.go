@@ -97,7 +97,7 @@ func TestRewritesOfOthers(t *testing.T) {
 			harness.Equal(t, "before", c.want[:len("second first imported?")], strings.Join(strings.Fields(p.ties(before))[:3], " "))
 			harness.Equal(t, "why", "first [[1 1]]", p.explained("a.go"))
 			for _, h := range p.recall(recall.Request{Author: alice}).Results {
-				if !slices.Equal(h.Commits, []string{result.Short(head)}) {
+				if !slices.Equal(h.Commits, []string{result.ShortOID(head)}) {
 					t.Errorf("%s has the commits %q", p.names[h.ID], h.Commits)
 				}
 			}

@@ -124,7 +124,7 @@ func (r *replay) writes(ref, email string, e session.Entry) {
 // merges takes in what stands at a ref as alice's sync does.
 func (r *replay) merges(from, name string) {
 	r.git("update-ref", "refs/remotes/origin/rekal/"+name, from)
-	l, err := ledger.Own(r.repo, git.Signature{Name: "S", Email: alice, When: at(r.clock)}, rand.NewChaCha8([32]byte{}))
+	l, err := ledger.OpenOwn(r.repo, git.Signature{Name: "S", Email: alice, When: at(r.clock)}, rand.NewChaCha8([32]byte{}))
 	if err == nil {
 		_, err = l.Adopt(r.T.Context(), "origin")
 	}
@@ -187,7 +187,7 @@ func (r *replay) materializer() *materialize.Materializer {
 // past is where the tables of a moment are.
 func (r *replay) past(m *materialize.Materializer, text string) *materialize.Materializer {
 	r.T.Helper()
-	l, err := ledger.Own(r.repo, git.Signature{Name: "S", Email: alice, When: at(0)}, rand.NewChaCha8([32]byte{}))
+	l, err := ledger.OpenOwn(r.repo, git.Signature{Name: "S", Email: alice, When: at(0)}, rand.NewChaCha8([32]byte{}))
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func sessionsNamed(ctx context.Context, index *db.DB, repo *git.Repo, question s
 			words[i] = string(id)
 		} // what git does not know may still be the beginning of a commit that is gone
 	}
-	family, err := commits.Family(ctx, index, repo, words)
+	family, err := commits.FamilyOf(ctx, index, repo, words)
 	if err != nil {
 		return nil, nil, err
 	}

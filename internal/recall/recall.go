@@ -416,7 +416,7 @@ func shownCommits(became map[attribution.Commit]string, f db.Facet, missing, los
 		if missing[git.OID(sha)] {
 			in = &elsewhere
 		}
-		if short := result.Short(sha); !slices.Contains(*in, short) {
+		if short := result.ShortOID(sha); !slices.Contains(*in, short) {
 			*in = append(*in, short)
 		}
 	}
@@ -430,7 +430,7 @@ func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
 		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Inferred: h.Tie.IsWeak(), Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
-		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
+		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.ShortOID(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
 	}
 	if h.lines > 0 {

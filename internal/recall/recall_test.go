@@ -83,7 +83,7 @@ func (p *place) code(subject string) string {
 // append writes one entry to an author's ledger.
 func (p *place) append(email string, minutes int, e session.Entry) {
 	p.T.Helper()
-	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
+	l, err := ledger.OpenOwn(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
 	if err != nil {
 		p.T.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (n names) addGitRenames(ctx context.Context, index *db.DB, repo *git.Repo, 
 			n.addRename(from, to)
 		}
 	}
-	if called := now.Matching(matches); len(called) > 0 {
+	if called := now.FilesMatching(matches); len(called) > 0 {
 		for to, from := range now.FormerNames(called) {
 			n.addRename(from, to)
 		}

@@ -285,7 +285,7 @@ func freshness(tree *worktree.Content, r Record) string {
 		return result.Unknown
 	}
 	state := result.Unverifiable
-	tree.Expect(slices.Collect(maps.Keys(r.Files))...)
+	tree.ExpectFiles(slices.Collect(maps.Keys(r.Files))...)
 	for path, then := range r.Files {
 		switch now := tree.Blob(path, func(id git.OID) bool { return string(id) == then }); {
 		case now == "":

@@ -70,9 +70,9 @@ type From struct {
 	Call    string `json:"call"`              // see Call
 }
 
-// Call tells a call from all others, also where a copy of its session holds it again: 16 hexadecimal digits of the SHA-256 of the
+// CallKey tells a call from all others, also where a copy of its session holds it again: 16 hexadecimal digits of the SHA-256 of the
 // agent, its ID of the call, and the time of the result.
-func Call(source, id string, at time.Time) string {
+func CallKey(source, id string, at time.Time) string {
 	sum := sha256.Sum256([]byte(source + "\x00" + id + "\x00" + at.UTC().Format(time.RFC3339Nano)))
 	return hex.EncodeToString(sum[:8])
 }

@@ -116,7 +116,7 @@ func raw(t *testing.T, s records.Store, id int) (text string, err error) {
 	t.Helper()
 	read(t, s, func(v *records.View) {
 		var out []byte
-		out, err = v.Raw(t.Context(), id)
+		out, err = v.RawOutput(t.Context(), id)
 		text = string(out)
 	})
 	return text, err

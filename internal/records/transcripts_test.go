@@ -17,7 +17,7 @@ func of(t *testing.T, call string, days, size int) records.Redacted {
 	at := noon.AddDate(0, 0, -days)
 	r := records.Record{
 		At: at, Command: "make " + call, Text: strings.Repeat("some line\n", size/10),
-		From: &records.From{Source: "claude-code", Native: "n", Session: "01", Call: records.Call("claude-code", call, at)},
+		From: &records.From{Source: "claude-code", Native: "n", Session: "01", Call: records.CallKey("claude-code", call, at)},
 	}
 	clean, err := records.Redact(t.Context(), plain(), r, nil)
 	if err != nil {

@@ -86,8 +86,8 @@ func load(ctx context.Context, q db.Querier, r *Record) error {
 	return nil
 }
 
-// Raw returns the redacted output of a record, or ErrNoRaw.
-func (v *View) Raw(ctx context.Context, id int) ([]byte, error) {
+// RawOutput returns the redacted output of a record, or ErrNoRaw.
+func (v *View) RawOutput(ctx context.Context, id int) ([]byte, error) {
 	var packed []byte
 	if v.db != nil {
 		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&packed) }, "SELECT packed FROM outputs WHERE id = ?", id); err != nil {

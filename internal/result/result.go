@@ -491,8 +491,8 @@ func FormatTime(stamp string, zone *time.Location, layout string) string {
 	return t.In(zone).Format(layout)
 }
 
-// Short abbreviates an OID as git does.
-func Short(oid string) string { return oid[:min(len(oid), 7)] }
+// ShortOID abbreviates an OID as git does.
+func ShortOID(oid string) string { return oid[:min(len(oid), 7)] }
 
 // WriteRow prints one row of a user's own SQL as a JSON object on one line, its columns in
 // their order.

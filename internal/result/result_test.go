@@ -135,7 +135,7 @@ func TestTime(t *testing.T) {
 
 func TestShort(t *testing.T) {
 	for oid, want := range map[string]string{"": "", "abc": "abc", "0123456789": "0123456"} {
-		if got := result.Short(oid); got != want {
+		if got := result.ShortOID(oid); got != want {
 			t.Errorf("Short(%q) = %q, want %q", oid, got, want)
 		}
 	}

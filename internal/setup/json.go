@@ -29,7 +29,7 @@ func jsonServer(list string, comments bool, members ...string) jsonValue {
 
 func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
 	if isBlank(text) {
-		return &piece{len(text), withLineEndsOf(text, "{\n  "+v.nested(0)+"\n}\n")}, nil
+		return &piece{len(text), withLineEndsOf(text, "{\n  "+v.formatAtDepth(0)+"\n}\n")}, nil
 	}
 	doc, err := v.parse(text)
 	if err != nil {
@@ -39,15 +39,15 @@ func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
 	if err != nil || depth == len(v.path) && v.index(inside) >= 0 {
 		return nil, err
 	}
-	first := "\n" + strings.Repeat("  ", depth+1) + v.nested(depth)
+	first := "\n" + strings.Repeat("  ", depth+1) + v.formatAtDepth(depth)
 	if countMembers(inside) > 0 {
 		first += ","
 	}
 	return &piece{len(text) - len(withoutBOM(text)) + inside.StartOffset + 1, withLineEndsOf(text, first)}, nil
 }
 
-// nested is what is put into the object or list at a depth: the value, with the members around it that are missing.
-func (v jsonValue) nested(depth int) string {
+// formatAtDepth is what is put into the object or list at a depth: the value, with the members around it that are missing.
+func (v jsonValue) formatAtDepth(depth int) string {
 	if depth == len(v.path) {
 		if v.name == "" {
 			return v.value
@@ -59,7 +59,7 @@ func (v jsonValue) nested(depth int) string {
 		opening, closing = "[", "]"
 	}
 	indent := "\n" + strings.Repeat("  ", depth+1)
-	return fmt.Sprintf("%q: %s%s  %s%s%s", v.path[depth], opening, indent, v.nested(depth+1), indent, closing)
+	return fmt.Sprintf("%q: %s%s  %s%s%s", v.path[depth], opening, indent, v.formatAtDepth(depth+1), indent, closing)
 }
 
 // container is the innermost object or list on the value's path that is there, and its depth.

@@ -152,9 +152,9 @@ func quoteEnds(text string, most int) string {
 func (h handoff) writeWork(b *strings.Builder, most int) {
 	var commits, files []string
 	for _, c := range slices.Backward(h.commits) {
-		line := fmt.Sprintf("%s %s (%s), %s", result.Short(c.Commit), oneLine(c.Subject), result.SumDiffstat(c.Files), c.Ties[h.session.ID])
+		line := fmt.Sprintf("%s %s (%s), %s", result.ShortOID(c.Commit), oneLine(c.Subject), result.SumDiffstat(c.Files), c.Ties[h.session.ID])
 		if c.Missing {
-			line = result.Short(c.Commit) + " (not in this clone)"
+			line = result.ShortOID(c.Commit) + " (not in this clone)"
 		}
 		commits = append(commits, line)
 	}

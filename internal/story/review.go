@@ -255,9 +255,9 @@ func (r *review) writeCommits(s result.StorySession) {
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.
 func commitLine(c result.StoryCommit) string {
 	if c.Missing {
-		return result.Short(c.Commit) + " (not in this clone)"
+		return result.ShortOID(c.Commit) + " (not in this clone)"
 	}
-	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.SumDiffstat(c.Files))
+	return fmt.Sprintf("%s %s (%s)", result.ShortOID(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.SumDiffstat(c.Files))
 }
 
 // writeRest lists the memories, the sessions for which there is no room, and the commits without a known session.

@@ -167,7 +167,7 @@ func (t *builder) addMemory(ctx context.Context, id string) error {
 
 // addRevision adds the commits of a revision or range.
 func (t *builder) addRevision(ctx context.Context, rev string) error {
-	tied, err := commits.Behind(ctx, t.index, t.repo, rev)
+	tied, err := commits.SessionsBehind(ctx, t.index, t.repo, rev)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (t *builder) addLines(ctx context.Context, target string) error {
 			}
 			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]), func(tie attribution.Tie) bool { return tie.SHA != string(id) })
 			s := commits.TiedSession{ID: hit.ID, Kind: session.TieInferred, Ties: here}
-			behind, err := commits.Behind(ctx, t.index, t.repo, string(id))
+			behind, err := commits.SessionsBehind(ctx, t.index, t.repo, string(id))
 			if err != nil {
 				return err
 			}

@@ -114,7 +114,7 @@ func formatTime(ts, form string) string {
 
 func shortCommits(shas []string) (out []string) {
 	for _, sha := range shas {
-		out = append(out, result.Short(sha))
+		out = append(out, result.ShortOID(sha))
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func (p *page) writeLeaks(d result.Doctor, values bool) {
 func FindingCause(f result.Finding) string {
 	var about []string
 	if f.Commit != "" {
-		about = append(about, "commit "+result.Short(f.Commit))
+		about = append(about, "commit "+result.ShortOID(f.Commit))
 	}
 	if f.Trigger != "" && f.Trigger != f.Rule {
 		about = append(about, fmt.Sprintf("by %q", strings.TrimSpace(f.Trigger)))

@@ -28,7 +28,7 @@ func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) st
 func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
-		sha := p.commit(result.Short(cp.Commit))
+		sha := p.commit(result.ShortOID(cp.Commit))
 		if cp.Commit == session.ZeroSHA {
 			sha = printableSpan(unstyled, "-------")
 		}
@@ -60,17 +60,17 @@ func (p *page) subjectLine(cp result.Checkpoint, subject string) []span {
 	}
 	taken := but + width(who) + 2
 	if who == "" || p.Width > 0 && p.Width < taken+roomForTitle/2 {
-		return []span{printableSpan(unstyled, p.trimLeaving(result.Printable(subject), but))}
+		return []span{printableSpan(unstyled, p.trimLeavingColumns(result.Printable(subject), but))}
 	}
-	out := []span{printableSpan(unstyled, p.trimLeaving(result.Printable(subject), taken)), {text: "  "}, printableSpan(cyan, who)}
+	out := []span{printableSpan(unstyled, p.trimLeavingColumns(result.Printable(subject), taken)), {text: "  "}, printableSpan(cyan, who)}
 	if taken += width(out[0].text) + 2; title != "" && (p.Width == 0 || p.Width >= taken+roomForTitle) {
-		out = append(out, span{text: "  "}, printableSpan(unstyled, p.trimLeaving(title, taken)))
+		out = append(out, span{text: "  "}, printableSpan(unstyled, p.trimLeavingColumns(title, taken)))
 	}
 	return out
 }
 
-// trimLeaving is a text that leaves some columns of a line.
-func (p *page) trimLeaving(s string, but int) string {
+// trimLeavingColumns is a text that leaves some columns of a line.
+func (p *page) trimLeavingColumns(s string, but int) string {
 	if p.Width == 0 {
 		return s
 	}
@@ -82,7 +82,7 @@ func (p *page) trimLeaving(s string, but int) string {
 }
 
 func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
-	p.writeLine("", "", printableSpan(yellow, "checkpoint "+p.trimLeaving(cp.Checkpoint, len("checkpoint "))))
+	p.writeLine("", "", printableSpan(yellow, "checkpoint "+p.trimLeavingColumns(cp.Checkpoint, len("checkpoint "))))
 	if cp.Repo != "" {
 		p.writeLine("Repo:   ", "        ", printableSpan(unstyled, cp.Repo))
 	}
@@ -97,7 +97,7 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 	p.blankLine()
 	for i, s := range cp.Sessions {
 		if i == maxLogged {
-			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
+			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.ShortOID(cp.Commit)))
 			break
 		}
 		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "), printableSpan(bold, s.Title))
@@ -126,7 +126,7 @@ func (p *page) commitLine(cp result.Checkpoint, subject string) []span {
 	if subject != "" {
 		rest += " " + subject
 	}
-	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), printableSpan(unstyled, strings.TrimRight(rest, " \n\t"))}
+	return []span{{text: "commit "}, p.commit(result.ShortOID(cp.Commit)), printableSpan(unstyled, strings.TrimRight(rest, " \n\t"))}
 }
 
 // date is a time as git log shows it; on a terminal how long ago that was, too.

@@ -39,7 +39,7 @@ func (p *page) writeUnderstood(a result.Recall) {
 		p.writeWhy(w)
 	}
 	if a.AsOf != nil {
-		p.writeLine("", "", printableSpan(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
+		p.writeLine("", "", printableSpan(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.ShortOID(a.AsOf.Checkpoint))))
 	}
 	if w := a.When; w != nil && w.Dropped {
 		p.writeLine("", "", printableSpanf(yellow, "Nothing of %q: this is the answer without it.", w.Read))

@@ -60,7 +60,7 @@ func (p *page) rowName(by string, r result.Tokens) string {
 	key := r.Key
 	switch by {
 	case "commit":
-		key = result.Short(r.Key)
+		key = result.ShortOID(r.Key)
 	case "session":
 		key = p.id(r.Key)
 	case "author":
@@ -157,7 +157,7 @@ func Lines(look Look, s result.LineStats) string {
 		case i == len(s.Results):
 			first = "total"
 		case r.Title != "":
-			first = result.Short(r.Key) + " " + r.Title
+			first = result.ShortOID(r.Key) + " " + r.Title
 		}
 		of := func(n int) string { return fmt.Sprintf("%d%%", (100*n+r.Lines/2)/r.Lines) }
 		table = append(table, []string{first, session.Thousands(r.Lines), session.Thousands(r.Sessions), of(r.Wrote), of(r.NoSession), of(r.Unknown)})

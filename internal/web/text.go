@@ -26,7 +26,7 @@ func (s *Site) functions() template.FuncMap {
 		"percent":   percent,
 		"folder":    func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":      func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
-		"short":     result.Short,
+		"short":     result.ShortOID,
 		"of":        func(p page, v any) partData { return partData{p.links, v} },
 		"under":     func(s partData, v any) partData { return partData{s.links, v} },
 		"within":    func(l links, v any) partData { return partData{l, v} },

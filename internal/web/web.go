@@ -262,8 +262,8 @@ func (s *Site) groupContent(ctx context.Context, who, name string, maker func(*r
 		}
 		return repoContent(ctx, w, maker, ask.Opening{}, query, l)
 	}
-	l.people = g.First().People(ctx)
-	p, err := maker(&request{Context: ctx, Workspace: g.First(), query: query, links: l, group: g})
+	l.people = g.SettingsFrom().People(ctx)
+	p, err := maker(&request{Context: ctx, Workspace: g.SettingsFrom(), query: query, links: l, group: g})
 	p.links, p.Repo = l, s.name
 	return p, err
 }

@@ -61,7 +61,7 @@ func newClaimFinder(ctx context.Context, index *db.DB, repo *git.Repo, sources [
 	}
 	var all []attribution.Commit
 	for _, sha := range shas {
-		all = append(all, b.Made(sha, b.Predecessors, b.Successors)...)
+		all = append(all, b.FollowFrom(sha, b.Predecessors, b.Successors)...)
 	}
 	_, err = b.ties(ctx, all)
 	if err == nil {
@@ -111,7 +111,7 @@ func (b *claimFinder) claims(ctx context.Context, s source) ([][]attribution.Cla
 // claimsByTies are those of lines of which no record says who wrote them.
 func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, b.Made(sha, b.Predecessors, b.Successors))
+	rows, err := b.ties(ctx, b.FollowFrom(sha, b.Predecessors, b.Successors))
 	switch {
 	case err != nil:
 		return nil, err
@@ -157,7 +157,7 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	var all, gone []attribution.Commit
 	var here []string
 	for _, p := range parts {
-		was, is := b.Made(p, b.Predecessors), commits.SHAs(b.Made(p, b.Successors))
+		was, is := b.FollowFrom(p, b.Predecessors), commits.SHAs(b.FollowFrom(p, b.Successors))
 		all = append(all, was...)
 		if len(b.independentTips(is)) > 0 {
 			here = append(here, is...)
@@ -177,7 +177,7 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	return t.inferredClaims(b.owned.OwnersOf(rows, s.Path)), err
 }
 
-// madeOf is what commits.MadeOf found.
+// madeOf is what commits.SquashedFrom found.
 type madeOf struct {
 	parts  []string
 	copied bool
@@ -187,7 +187,7 @@ type madeOf struct {
 func (b *claimFinder) madeOf(ctx context.Context, id git.OID) (parts []string, copied bool, err error) {
 	found, ok := b.parts[id]
 	if !ok {
-		if found.parts, found.copied, err = commits.MadeOf(ctx, b.index, b.repo, id); err != nil {
+		if found.parts, found.copied, err = commits.SquashedFrom(ctx, b.index, b.repo, id); err != nil {
 			return nil, false, err
 		}
 		b.parts[id] = found
@@ -270,7 +270,7 @@ func (b *claimFinder) claimsOfPart(depth int) func(context.Context, source) ([][
 		if err := b.Extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
 			return nil, err
 		}
-		rows, err := b.ties(ctx, b.Made(string(s.Commit), b.Predecessors))
+		rows, err := b.ties(ctx, b.FollowFrom(string(s.Commit), b.Predecessors))
 		if err != nil {
 			return nil, err
 		}

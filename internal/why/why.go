@@ -282,7 +282,7 @@ func (w *answer) addCredit(c attribution.Claim, line int, commit git.OID, severa
 		e.shared = append(e.shared, line)
 	}
 	e.kind = min(e.kind, c.Kind)
-	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
+	if short := result.ShortOID(string(commit)); !slices.Contains(e.commits, short) {
 		e.commits = append(e.commits, short)
 	}
 }
@@ -447,7 +447,7 @@ func (w *answer) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(unexplained)
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
+		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.ShortOID(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
 	}
 	return out
 }

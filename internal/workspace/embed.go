@@ -31,7 +31,7 @@ type Embedding struct {
 func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) error {
 	e := search.Embedder{Enough: how.Enough, Progress: how.Progress}
 	var failed error
-	if c.BuiltIn() {
+	if c.IsBuiltIn() {
 		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(model.New())
 	} else {
 		client, name, err := w.Embedder(c, how.Patience)
@@ -91,10 +91,10 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 // not wait for it. Without that model it is started where there are signatures. Where one is at work, the other goes at once. In CI nobody asks afterwards.
 func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) error {
 	what := "--vectors"
-	if !conf.Embed.BuiltIn() {
+	if !conf.Embed.IsBuiltIn() {
 		what = "--signatures"
 	}
-	if conf.CI || w.Exe == "" || !conf.Embed.BuiltIn() && !signatures {
+	if conf.CI || w.Exe == "" || !conf.Embed.IsBuiltIn() && !signatures {
 		return nil
 	}
 	cmd := exec.Command(w.Exe, "index", what)
@@ -166,7 +166,7 @@ const maxQuestion = 4096
 // PrepareVector begins to make the vector of a question that will be asked soon, with the built-in model. A server is not asked here, so that it is not
 // asked twice.
 func (w *Workspace) PrepareVector(text string) {
-	if conf, err := w.Settings(); err == nil && conf.Embed.BuiltIn() {
+	if conf, err := w.Settings(); err == nil && conf.Embed.IsBuiltIn() {
 		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return builtInVector(text) })
 		go w.preparedVector()
 	}
@@ -188,7 +188,7 @@ func (w *Workspace) QuestionVector(ctx context.Context, name, text string) []flo
 	if err != nil {
 		return nil
 	}
-	if conf.Embed.BuiltIn() {
+	if conf.Embed.IsBuiltIn() {
 		switch {
 		case name != model.Name:
 			return nil
@@ -217,7 +217,7 @@ var errOwnName = errors.New("is the name of a model that is built in")
 
 // Embedder is a client for the embedding server of the settings; nil if they name none.
 func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, name string, err error) {
-	if c.Off() || c.BuiltIn() {
+	if c.IsOff() || c.IsBuiltIn() {
 		return nil, "", nil
 	}
 	if name = cmp.Or(c.Model, embed.DefaultModel); name == model.Name {

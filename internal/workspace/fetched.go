@@ -67,7 +67,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 		return
 	}
 	if moved { // the next hook has less to read
-		_ = capture.Follow(within, w.Repo, w.RekalDir())
+		_ = capture.UpdateCache(within, w.Repo, w.RekalDir())
 	}
 	_ = writeFetched(path, tips) // where that can't be, the next question looks again
 }

@@ -38,7 +38,7 @@ func (w *Workspace) PrivateLedger(a Author) (*ledger.Ledger, error) {
 	if w.private == nil {
 		return nil, nil
 	}
-	return ledger.Private(w.private, a.who, w.Rand)
+	return ledger.OpenPrivate(w.private, a.who, w.Rand)
 }
 
 // EnsurePrivateLedger is PrivateLedger, and makes it if there is none.

@@ -107,7 +107,7 @@ func (w *Workspace) FinishTemplateSetup(ctx context.Context) error {
 }
 
 // Machine is the list of the repositories that are set up for this user.
-func (p Process) Machine() machine.Machine { return machine.Of(p.Home, p.Getenv) }
+func (p Process) Machine() machine.Machine { return machine.ForUser(p.Home, p.Getenv) }
 
 // Root is the repository's one place, whichever worktree the user is in: the root of the main one, or the git directory where that is bare.
 func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Repo.Layout().CommonDir) }
@@ -119,7 +119,7 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 		return report, err
 	}
 	l.Tracked = func(path string) bool {
-		tracked, err := worktree.Tracked(ctx, w.Repo, path) // an error: the worktree is gone
+		tracked, err := worktree.IsTracked(ctx, w.Repo, path) // an error: the worktree is gone
 		return err == nil && tracked || ctx.Err() != nil
 	}
 	err = w.withSetupLock(ctx, func() error {
@@ -148,7 +148,7 @@ func (w *Workspace) isTracked(ctx context.Context, dir string) (bool, error) {
 	if w.Repo.Layout().MainTree == "" || w.cachesMoved {
 		return false, nil
 	}
-	return worktree.Tracked(ctx, w.Repo, dir)
+	return worktree.IsTracked(ctx, w.Repo, dir)
 }
 
 // withSetupLock runs a change of the installation under its lock, a file outside of .rekal. The
@@ -243,7 +243,7 @@ func (w *Workspace) removeUnusedCaches(ctx context.Context) error {
 			continue
 		}
 		if w.cachesMoved {
-			if tracked, unknown := worktree.Tracked(ctx, w.Repo, path); tracked || unknown != nil {
+			if tracked, unknown := worktree.IsTracked(ctx, w.Repo, path); tracked || unknown != nil {
 				err = errors.Join(err, unknown)
 				continue
 			}

@@ -249,7 +249,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	}
 	// A date that the user set for the code commit (GIT_COMMITTER_DATE) is not the ledger's.
 	who.When = w.Now().In(who.When.Location())
-	l, err := ledger.Own(w.Repo, who, w.Rand)
+	l, err := ledger.OpenOwn(w.Repo, who, w.Rand)
 	if err == nil {
 		l.Ignore = conf.Ignore
 	}

@@ -116,7 +116,7 @@ func (r *replay) capture(before time.Time) {
 	entry, _, err := r.redactor.Apply(context.Background(), session.Entry{Sessions: parts})
 	var own *ledger.Ledger
 	if err == nil { // a reader believes no time that is later than the commit's
-		own, err = ledger.Own(r.repo, git.Signature{Name: "Replay", Email: "replay@example.com", When: before}, rand.Reader)
+		own, err = ledger.OpenOwn(r.repo, git.Signature{Name: "Replay", Email: "replay@example.com", When: before}, rand.Reader)
 	}
 	if err == nil {
 		r.tip, err = own.Append(context.Background(), r.tip, []ledger.Record{{Entry: entry, TS: before}})

@@ -262,7 +262,7 @@ func keep(ctx context.Context, repo *git.Repo, docs []document) (map[string]stri
 		return nil, err
 	}
 	who := git.Signature{Name: "rank", Email: "rank@example.com", When: time.Unix(0, 0)}
-	own, err := ledger.Own(repo, who, rand.Reader)
+	own, err := ledger.OpenOwn(repo, who, rand.Reader)
 	if err != nil {
 		return nil, err
 	}

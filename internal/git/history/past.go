@@ -48,7 +48,7 @@ func PastContents(r *git.Repo, id git.OID, paths []string, since time.Time, limi
 // made.
 func extendStays(r *git.Repo, c git.Commit, paths []string, out map[string][]Stay) {
 	for _, p := range paths {
-		blob := r.At(c.Tree, p).ID()
+		blob := r.EntryAt(c.Tree, p).ID()
 		had := out[p]
 		switch n := len(had); {
 		case n == 0:

@@ -60,9 +60,9 @@ func comparePatch(r *git.Repo, p *FilePatch) {
 	p.Text, p.Left = text, err != nil
 }
 
-// Text is the lines of a file in a commit. With "" it is as the file stands in the working tree, or in a bare repository in HEAD, if the commit
+// FileLines is the lines of a file in a commit. With "" it is as the file stands in the working tree, or in a bare repository in HEAD, if the commit
 // that is checked out holds it: what nobody committed is not read. ErrNotFound, ErrBinary and ErrTooLarge are those of BlameFile.
-func Text(r *git.Repo, commit git.OID, file string) ([]string, error) {
+func FileLines(r *git.Repo, commit git.OID, file string) ([]string, error) {
 	c, err := worktree.Open(r, commit)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestText(t *testing.T) {
 	p.Add("r", "one", "dir/held", "1\n2", "ignored/x", "1\n")
 	p.Write("r/.env", "PASSWORD=1\n")
 	p.Write("secret/held", "elsewhere\n")
-	got, err := history.Text(p.Open("r"), "", "dir/held")
+	got, err := history.FileLines(p.Open("r"), "", "dir/held")
 	harness.Equal(t, "text", []string{"1", "2"}, got)
 	if err != nil {
 		t.Error(err)
@@ -60,7 +60,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{".env", ".git/config", "../secret/held", "dir/held", "dir", "nothing", ""} {
-		if got, err := history.Text(p.Open("r"), "", name); !errors.Is(err, git.ErrNotFound) {
+		if got, err := history.FileLines(p.Open("r"), "", name); !errors.Is(err, git.ErrNotFound) {
 			t.Errorf("%q: %q, %v", name, got, err)
 		}
 	}

@@ -223,7 +223,7 @@ func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 		info, err := c.lstat(name)
 		return err == nil && info.IsDir()
 	}
-	return c.repo.At(c.tree, name).IsDir()
+	return c.repo.EntryAt(c.tree, name).IsDir()
 }
 
 // entryInCommit is the entry of one file in the commit, also of a folder that is too large to be looked into for
@@ -233,7 +233,7 @@ func (c *Content) entryInCommit(file string) git.OID {
 	if id != Unread {
 		return id
 	}
-	return c.repo.At(c.tree, file).ID()
+	return c.repo.EntryAt(c.tree, file).ID()
 }
 
 // blobInTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
@@ -332,7 +332,7 @@ func (c *Content) submodule(dir string) git.OID {
 			}
 		}
 	}
-	if e := c.repo.At(c.tree, dir); e.IsRepository() {
+	if e := c.repo.EntryAt(c.tree, dir); e.IsRepository() {
 		return e.ID()
 	}
 	return ""

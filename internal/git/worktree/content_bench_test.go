@@ -60,7 +60,7 @@ func lookAt(b *testing.B, p *repos.Place, files []string) {
 		repo := repos.Must(git.Open(b.Context(), p.At("r"), p.Environ()))(b)
 		b.StartTimer()
 		c := repos.Must(worktree.Open(repo, ""))(b)
-		c.Expect(files...)
+		c.ExpectFiles(files...)
 		var gone []string
 		for _, f := range files {
 			if c.Blob(f, nil) == "" {

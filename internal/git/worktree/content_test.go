@@ -332,7 +332,7 @@ func TestCame(t *testing.T) {
 	p.Add("r", "three", "dir.c", repos.Long()+"and more\n")
 	c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
 	defer c.Close()
-	harness.Equal(t, "called", []string{"added", "dir.c"}, c.Matching(func(f string) bool { return strings.Contains(f, "d") }))
+	harness.Equal(t, "called", []string{"added", "dir.c"}, c.FilesMatching(func(f string) bool { return strings.Contains(f, "d") }))
 	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"}, c.FormerNames([]string{"added", "dir.c", "other"}))
 }
 

@@ -15,8 +15,8 @@ type indexEntry struct {
 	assumedUnchanged bool    // the user says that it is unchanged, so git does not look
 }
 
-// Expect names files of which Blob will be asked: where git must be asked about one, it is asked about those like it, too.
-func (c *Content) Expect(files ...string) { c.expected = append(c.expected, files...) }
+// ExpectFiles names files of which Blob will be asked: where git must be asked about one, it is asked about those like it, too.
+func (c *Content) ExpectFiles(files ...string) { c.expected = append(c.expected, files...) }
 
 // entryInIndex is what the index says of a file. That takes git 7 ms among 50,000 files.
 func (c *Content) entryInIndex(file string) indexEntry {

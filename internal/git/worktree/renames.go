@@ -99,8 +99,8 @@ func (c *Content) renamedByCommits(files []string) map[string]string {
 	return out
 }
 
-// Matching are the files of the commit whose names match; none where they are too many to be looked at.
-func (c *Content) Matching(matches func(file string) bool) []string {
+// FilesMatching are the files of the commit whose names match; none where they are too many to be looked at.
+func (c *Content) FilesMatching(matches func(file string) bool) []string {
 	all, err := c.trees.All(c.tree, maxListed)
 	if err != nil {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Changed lists the tracked files that are changed and not committed, staged or not, by their paths from the root. It takes no lock and
+// ChangedFiles lists the tracked files that are changed and not committed, staged or not, by their paths from the root. It takes no lock and
 // writes nothing, as git may otherwise do to its index.
-func Changed(ctx context.Context, r *git.Repo) ([]string, error) {
+func ChangedFiles(ctx context.Context, r *git.Repo) ([]string, error) {
 	if r.Layout().WorkTree == "" {
 		return nil, nil
 	}
@@ -28,9 +28,9 @@ func Changed(ctx context.Context, r *git.Repo) ([]string, error) {
 	return files, nil
 }
 
-// Tracked reports whether the index of the worktree that a path lies in holds it, in whichever case,
+// IsTracked reports whether the index of the worktree that a path lies in holds it, in whichever case,
 // or anything below it.
-func Tracked(ctx context.Context, r *git.Repo, path string) (bool, error) {
+func IsTracked(ctx context.Context, r *git.Repo, path string) (bool, error) {
 	out, err := r.Run(ctx, "-C", filepath.Dir(path), "ls-files", "-z", "--", ":(literal,icase)"+filepath.Base(path))
 	if err != nil {
 		return false, fmt.Errorf("git: look into the index for %q: %w", path, err)

@@ -67,7 +67,7 @@ func (x *Index) countTerm(lists []*List) (n Count, err error) {
 		if l == nil {
 			continue
 		}
-		at, c := x.parts(run), l.cursor()
+		at, c := x.partCursor(run), l.cursor()
 		for c.next() {
 			p := at.find(c.unit)
 			if x.dead[p.Session] || x.replaced[run][at.at] {

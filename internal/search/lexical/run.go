@@ -25,8 +25,8 @@ const (
 	kinds    = iota
 )
 
-// Turn reports whether a unit is what was said: a turn, or a memory.
-func (k Kind) Turn() bool { return k == Content || k == Memory }
+// IsTurn reports whether a unit is what was said: a turn, or a memory.
+func (k Kind) IsTurn() bool { return k == Content || k == Memory }
 
 // Part is units of one session and one kind that follow each other.
 type Part struct {

@@ -271,7 +271,7 @@ func (s *scorer) df(lists []*List) (units, titles int, err error) {
 		if !s.hides {
 			continue
 		}
-		at, c := s.parts(run), l.cursor()
+		at, c := s.partCursor(run), l.cursor()
 		for c.next() {
 			switch p := at.find(c.unit); {
 			case !s.dead[p.Session]:
@@ -288,8 +288,8 @@ func (s *scorer) df(lists []*List) (units, titles int, err error) {
 	return units, titles, nil
 }
 
-// parts walks the parts of a run beside its postings.
-func (x *Index) parts(run int) partCursor {
+// partCursor walks the parts of a run beside its postings.
+func (x *Index) partCursor(run int) partCursor {
 	return partCursor{parts: x.runs[run].Parts, first: x.first[run], at: -1}
 }
 
@@ -312,7 +312,7 @@ func (c *partCursor) find(unit uint32) *Part {
 // addList adds the scores of one term in one run, and appends to found the sessions that have it
 // and that were not found yet.
 func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found []int32) ([]int32, error) {
-	at, c := s.parts(run), l.cursor()
+	at, c := s.partCursor(run), l.cursor()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
 	part, times, counts, ranks := -1, 1, false, false
@@ -379,7 +379,7 @@ func (s *scorer) addPair(a, b []*List) error {
 		if a[run] == nil || b[run] == nil {
 			continue
 		}
-		at, h := s.parts(run), s.runs[run]
+		at, h := s.partCursor(run), s.runs[run]
 		err := eachNear(a[run], b[run], pairReach, func(unit uint32, n int) {
 			if p := at.find(unit); p.Kind != Title && !s.dead[p.Session] {
 				hits = append(hits, hit{unit, uint32(n), h.Stems[unit-uint32(h.Base)]})
@@ -455,10 +455,10 @@ func (s *scorer) addBest(p Part, first uint32, b *bestUnits) {
 			v += float64(pair)
 		}
 		turn := int(p.Turn) + i
-		if p.Kind.Turn() && (v > b.turnScore || v == b.turnScore && turn < m.Turn) {
+		if p.Kind.IsTurn() && (v > b.turnScore || v == b.turnScore && turn < m.Turn) {
 			b.turnScore, m.Turn = v, turn
 		}
-		if !p.Kind.Turn() && v > b.otherScore {
+		if !p.Kind.IsTurn() && v > b.otherScore {
 			b.otherScore, m.Best = v, p.Kind
 		}
 	}
