@@ -15,7 +15,7 @@ func (k *kind) Error() string { return k.what }
 // Hint says what to do.
 func (k *kind) Hint() string { return k.hint }
 
-// Of says what to do about an error, or about one that it wraps: the outermost that knows decides. It is "" where none knows.
+// Of is the hint of an error: of the outermost error in its chain that has one; "" if none has.
 func Of(err error) string {
 	var knows interface {
 		error

@@ -41,7 +41,7 @@ const (
 	maxMetadata = 4 << 20 // bytes of one metadata.json
 )
 
-// checkpoint is one of Entire's, by its ID.
+// checkpoint is a checkpoint of Entire, by its ID.
 type checkpoint struct {
 	author  string             // e-mail address, in lower case; "" where nothing says
 	folders map[string]*folder // by "0", "1", …; "" for the checkpoint's own; a subagent's by its path

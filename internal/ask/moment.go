@@ -156,7 +156,7 @@ func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(do
 	return to.Add(ctx, config.PlaceName(source), source, m.DB, string(head.OID), lines)
 }
 
-// Lines are those of a file, as history.FileLines reads it, now or as it was in the moment's code commit.
+// Lines reads the lines of a file as history.FileLines does: as the file is now, or as it was in the moment's code commit.
 func (m *Moment) Lines(ctx context.Context, file string) ([]string, error) {
 	commit, err := m.codeCommit(ctx)
 	if err != nil {

@@ -87,7 +87,7 @@ func (m *Moment) hideUnverified(ctx context.Context) error {
 	return err
 }
 
-// hiddenIDs is what no answer tells of besides what is purged in its tables, in order.
+// hiddenIDs are the sessions and memories that no answer shows, besides those that are purged in its tables, in order.
 func (m *Moment) hiddenIDs() []string {
 	return slices.Sorted(slices.Values(slices.Concat(m.Hidden, m.unverified)))
 }

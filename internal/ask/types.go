@@ -54,7 +54,7 @@ type (
 	TablesKind = tables.Kind
 	// Export is a run that writes Parquet files.
 	Export = tables.Export
-	// Limits are those of a statement.
+	// Limits are the limits of a SQL statement.
 	Limits = tables.Limits
 	// Row is what a statement gives.
 	Row = tables.Row
@@ -95,7 +95,7 @@ func QueryLimits() Limits { return tables.QueryLimits() }
 // NewExchange makes an Exchange between so many repositories.
 func NewExchange(members int) *Exchange { return search.NewExchange(members) }
 
-// EngineVersion is that of the engine for SQL.
+// EngineVersion is the version of DuckDB.
 func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }
 
 // OpenExport begins a run that writes Parquet files into a folder or a bucket: see tables.OpenExport and bucket.Open.

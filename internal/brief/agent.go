@@ -101,7 +101,7 @@ func startBrief(ctx context.Context, w *workspace.Workspace, s Source) (lines []
 	return lines, branch, err
 }
 
-// redactToBudget is what is left of lines after today's redaction and within a budget.
+// redactToBudget redacts lines by today's rules, and keeps those that fit into a budget of tokens.
 func redactToBudget(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
 	if len(lines) == 0 {
 		return "", []result.BriefLine{}, nil

@@ -41,7 +41,8 @@ func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]
 	return out[:min(len(out), mostAtPrompt)], nil
 }
 
-// linesForPrompt is what a prompt names. A command of the agent's ("/compact") names nothing, and neither does a question for the latest.
+// linesForPrompt are the lines about the files and sessions that a prompt names. A command of the agent ("/compact") names nothing, and neither does a
+// question for the latest work.
 func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string, sessions bool) ([]result.BriefLine, error) {
 	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
 		return nil, nil

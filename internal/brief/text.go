@@ -55,7 +55,7 @@ func recordLine(r records.Record) result.BriefLine {
 	return l
 }
 
-// nameOfLine is what a line is called by: what Source.Seen looks for.
+// nameOfLine is the name by which Source.Seen looks for a line.
 func nameOfLine(l result.BriefLine) string {
 	if l.Kind == ask.KindRecord {
 		return "record " + l.ID

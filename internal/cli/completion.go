@@ -163,7 +163,7 @@ const (
 	takesShell    = "shell"
 )
 
-// completions are those that an argument or flag may have. Of one that nobody can list, and of a path, there are none.
+// completions are the values that an argument or a flag may have; none for paths, and where the values can't be listed.
 func (app *App) completions(ctx context.Context, what, begin string) []match {
 	var words []string
 	switch what {

@@ -42,7 +42,7 @@ func exitCode(err error) int {
 // explain is an error with what to do about it, in one line.
 func explain(err error) string { return withHint(err, nil) }
 
-// explainTool is the same for who called a tool of the MCP server, and knows its inputs rather than flags.
+// explainTool is explain for the caller of an MCP tool: its hints name the tool's inputs and no flags.
 func explainTool(err error) string { return withHint(err, toolKinds) }
 
 func withHint(err error, first []kind) string {
@@ -81,7 +81,7 @@ type kind struct {
 	hint string
 }
 
-// toolKinds are those about which a tool's caller does something else.
+// toolKinds are the errors whose hint is another one for the caller of an MCP tool.
 var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},

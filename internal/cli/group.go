@@ -46,7 +46,7 @@ func (g *grouping) validate(fs *pflag.FlagSet) error {
 // isGiven reports whether more than this repository is asked.
 func (g *grouping) isGiven() bool { return g.all || g.name != "" }
 
-// groupSelection is what a group is opened by.
+// groupSelection says which group is to be opened.
 func (g *grouping) groupSelection(app *App) group.Which {
 	out := group.Which{All: g.all, Person: app.Terminal && !capture.InAgent(app.Getenv)}
 	if g.name != ownGroups {

@@ -102,7 +102,7 @@ func (app *App) commandList(width int) string {
 	return b.String()
 }
 
-// helpPage is what -h prints of a command.
+// helpPage is the page that -h prints for a command.
 func helpPage(cmd *cobra.Command, width int) string {
 	var b strings.Builder
 	for i, form := range usageForms(cmd) {

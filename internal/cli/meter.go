@@ -62,7 +62,7 @@ func (m *meter) setProgress(at, of int) {
 	}
 }
 
-// setStage is step for what has several stages, each with a bar of its own.
+// setStage is setProgress for a job that has several stages, each with a bar of its own.
 func (m *meter) setStage(what string, at, of int) {
 	m.mu.Lock()
 	if what != m.what {

@@ -82,7 +82,7 @@ func (app *App) printOutgoing(ctx context.Context, author workspace.Author, remo
 	return err
 }
 
-// outgoingText says what the ledger has for a remote: sessions with what was asked first, and how large they are.
+// outgoingText lists what a push would send to a remote: sessions with their first prompts and sizes.
 func outgoingText(ctx context.Context, author workspace.Author, remote string) (string, error) {
 	out, err := author.Ledger.Outgoing(ctx, remote)
 	if err != nil {

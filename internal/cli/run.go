@@ -168,7 +168,7 @@ func (app *App) openToKeepRecords(ctx context.Context) (*workspace.Workspace, er
 	return w, nil
 }
 
-// prepareKeeper does so, and prepares for what will have to be redacted, while the command starts. Who asks waits.
+// prepareKeeper opens the repository and loads what redaction needs while the command starts. The function that it returns waits for both.
 func (app *App) prepareKeeper(ctx context.Context) func() (curate.Keeper, error) {
 	ask := sync.OnceValues(func() (curate.Keeper, error) {
 		w, err := app.openToKeepRecords(ctx)

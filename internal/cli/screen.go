@@ -52,7 +52,7 @@ func colorFlag(fs *pflag.FlagSet, color *string) {
 	fs.Lookup("color").NoOptDefVal = "always"
 }
 
-// terminalOutput is what the process was given to print to.
+// terminalOutput describes the streams and settings that decide how text is printed.
 func (app *App) terminalOutput(s outputFlags) terminal.Output {
 	env := app.Env
 	if capture.InAgent(app.Getenv) {
@@ -87,7 +87,7 @@ func (s outputFlags) names(ctx context.Context, app *App, at *ask.Moment) (sessi
 	return at.Names(ctx)
 }
 
-// layout is what lays an answer out.
+// layout makes the text of an answer for a screen.
 type layout func(text.Look) string
 
 // answer prints one: as JSON, or laid out for a person.
@@ -105,7 +105,7 @@ func (app *App) printText(ctx context.Context, w *workspace.Workspace, s outputF
 	return screen.Print(l(look))
 }
 
-// screenAndLook is what is printed to, and how.
+// screenAndLook are the screen that text is printed on, and how the text is to look there.
 func (app *App) screenAndLook(ctx context.Context, w *workspace.Workspace, s outputFlags) (terminal.Screen, text.Look) {
 	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.terminalOutput(s)
@@ -116,7 +116,7 @@ func (app *App) screenAndLook(ctx context.Context, w *workspace.Workspace, s out
 	}
 }
 
-// printLinewise is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.
+// printLinewise is printText for answers that are text in a pipe, too, which scripts read: there no line is folded, and no date is relative to today.
 func (app *App) printLinewise(ctx context.Context, w *workspace.Workspace, s outputFlags, l layout, names session.Names) error {
 	if app.seenByPerson(s) {
 		return app.printText(ctx, w, s, l, names)
@@ -125,7 +125,7 @@ func (app *App) printLinewise(ctx context.Context, w *workspace.Workspace, s out
 	return err
 }
 
-// commitPageURL tells where the pages of commits are: at the remote that the branch is pushed to.
+// commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no page is known.
 func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) string {
 	head, err := w.Repo.Head()
 	if err != nil {
@@ -139,7 +139,7 @@ func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) stri
 	return forge.Of(urls[0]).Commit
 }
 
-// questionMatcher tells what of a text answers a question, but for the words that say when.
+// questionMatcher returns what finds the words of the question in a text. The words that say when do not count.
 func questionMatcher(find func(text, question string) [][2]int, a result.Recall) func(string) [][2]int {
 	question := a.Query
 	if a.When != nil {

@@ -45,7 +45,7 @@ func (e *usageError) Hint() string {
 	return fmt.Sprintf(`see "git rekal %s -h"`, e.command)
 }
 
-// gitFlagEquivalent is what does here what a flag of "git log" or "git show" does there; "" for another flag.
+// gitFlagEquivalent names the flag of ours that does what a flag of "git log" or "git show" does; "" for other flags.
 func gitFlagEquivalent(command string, unknown *pflag.NotExistError) string {
 	if command != "log" && command != "show" && command != "why" {
 		return ""
@@ -65,7 +65,7 @@ func gitFlagEquivalent(command string, unknown *pflag.NotExistError) string {
 	return ""
 }
 
-// explainFlagError says what is wrong with a flag in the words of who typed it.
+// explainFlagError says what is wrong with a flag, and names it as the user typed it.
 func explainFlagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError

@@ -30,7 +30,7 @@ func maskQuestion(fs *pflag.FlagSet, args []string) []string {
 	return out
 }
 
-// unmaskWords are the words of a search as they were given.
+// unmaskWords undoes maskQuestion: the words of a search as they were given.
 func unmaskWords(args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range out {
@@ -89,7 +89,7 @@ func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
 	return out
 }
 
-// cannotBeFlag reports whether an argument begins like a flag and has no name that a flag can have.
+// cannotBeFlag reports whether an argument begins with "-" but can't be the name of a flag.
 func cannotBeFlag(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' || arg == "--" {
 		return false
@@ -154,7 +154,7 @@ func (app *App) commandFor(word string) (name string) {
 	return name
 }
 
-// foreignCommands is what does here what commands of git or of other tools do, by their names.
+// foreignCommands maps commands of git and of other tools to our commands that do the same.
 func foreignCommands() map[string]string {
 	return map[string]string{
 		"status": "doctor", "config settings": "help config", "pull fetch": "sync", "blame annotate": "why", "remember": "save",

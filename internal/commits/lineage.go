@@ -62,7 +62,8 @@ func SHAs(commits []attribution.Commit) []string {
 	return slices.Compact(out)
 }
 
-// FamilyOf are some commits, or beginnings of commits, and what they were before and became after an amend or a rebase, by the word of who made them.
+// FamilyOf are commits, given by their OIDs or beginnings of OIDs, with the commits that amends and rebases turned into them or made of them. Only
+// the ledger of a commit's maker is believed on this.
 func FamilyOf(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (out []attribution.Commit, err error) {
 	l, err := ReadLineage(ctx, index, repo, shas)
 	if err != nil {

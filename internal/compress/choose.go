@@ -50,7 +50,7 @@ const (
 	rankDetail
 )
 
-// ranks are those of kinds.
+// ranks gives each kind of line its rank: lines of a lower rank are chosen first.
 func (i Intent) ranks() map[kind]int {
 	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, landmark: rankLandmark, warning: rankWarning}
 	for _, lineKind := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {landmark}, Summary: {total}}[i] {

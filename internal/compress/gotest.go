@@ -72,7 +72,7 @@ func kindOfLogged(bare string) kind {
 	return detail
 }
 
-// testName is that of a result: "--- FAIL: TestX (0.00s)".
+// testName is the name of the test in a result line such as "--- FAIL: TestX (0.00s)".
 func testName(bare string) string {
 	_, rest, _ := strings.Cut(bare, ": ")
 	name, _, _ := strings.Cut(rest, " (")

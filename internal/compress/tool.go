@@ -64,7 +64,7 @@ func startsWithAny(text string, prefixes ...string) bool {
 	return false
 }
 
-// endsWithByteOf reports whether the last byte of text is one of some.
+// endsWithByteOf reports whether the last byte of text is one of the bytes in some.
 func endsWithByteOf(text, some string) bool {
 	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
 }

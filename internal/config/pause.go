@@ -31,7 +31,7 @@ func (c Config) Paused() (Pause, bool) {
 	return Pause{}, false
 }
 
-// PausedError is what would be captured during a pause.
+// PausedError says that nothing is captured, because a pause lasts.
 type PausedError struct{ Since time.Time }
 
 func (e *PausedError) Error() string {

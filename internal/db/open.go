@@ -69,7 +69,7 @@ type Layout struct {
 	Tables               string // statements that make the tables
 }
 
-// indexLayout is that of the index.
+// indexLayout is the layout of the index.
 func indexLayout() Layout { return Layout{Application: application, Version: Version, Tables: schema} }
 
 // Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
@@ -311,7 +311,7 @@ func (d *DB) IsStillAtPath() bool {
 // Reopen is another reader of what stands at the same path, which may have moved on.
 func (d *DB) Reopen(ctx context.Context) (*DB, error) { return Open(ctx, d.path, ReadOnly) }
 
-// Copy is the same in memory, to be written to: in the state that a reader sees.
+// Copy is a copy of the database in memory, to be written to, in the state that this reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {
 	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path, file: d.file}
 	to.sql.SetMaxOpenConns(1)

@@ -99,7 +99,7 @@ CREATE INDEX code_files_of ON code_files (key);
 CREATE TABLE index_state (turns INTEGER, sessions INTEGER, indexed_at INTEGER);
 ` + SearchTables
 
-// SearchTables are those that package search fills: of texts that stand in a table "turns", which may be a view.
+// SearchTables are the tables that package search fills from the texts of a table or view "turns".
 const SearchTables = `
 CREATE TABLE search_state (state TEXT NOT NULL);
 CREATE TABLE embedded (session TEXT PRIMARY KEY, turns INTEGER NOT NULL, hashes BLOB NOT NULL) WITHOUT ROWID;

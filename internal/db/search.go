@@ -11,7 +11,7 @@ import (
 // number make a page's key. A page fills one of the file, so that reading one reads nothing else.
 const pageSize = 16_000
 
-// pageKey is that of a run's page.
+// pageKey is the primary key of a page of a run.
 func pageKey(run int, page int64) int64 { return int64(run)<<32 | page }
 
 // Span is the bytes From to To-1 of a run.

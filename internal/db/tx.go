@@ -291,7 +291,7 @@ func readGroups(a answer) (map[string][]string, error) {
 	return out, err
 }
 
-// orNull is a text as a column holds it that is NULL for "".
+// orNull is a text for a column that holds NULL instead of "".
 func orNull(s string) any {
 	if s == "" {
 		return nil

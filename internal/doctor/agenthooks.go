@@ -34,7 +34,7 @@ type hookSwitch struct {
 	files []string // where it may be set; the last one that sets it counts
 }
 
-// hookSwitches are those of an agent.
+// hookSwitches are the settings that switch an agent's hooks off.
 func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
 	below := func(variable, folder, file string) string {
 		return filepath.Join(cmp.Or(getenv(variable), filepath.Join(home, folder)), file)

@@ -37,7 +37,7 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	return sig, nil
 }
 
-// Version is that of the git program.
+// Version is the version of the git program.
 func (r *Repo) Version(ctx context.Context) ([]int, error) {
 	out, err := r.Run(ctx, "version")
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Repo) Worktrees() ([]string, error) {
 	return roots, nil
 }
 
-// Variable is one of the environment that the repository was opened with; "" where it is not set.
+// Variable is the value of a variable in the environment that the repository was opened with; "" if it is not set.
 func (r *Repo) Variable(name string) string { return envValue(r.env, name) }
 
 // Command is a call of git in the directory that the repository was opened from, with the process's

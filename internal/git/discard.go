@@ -28,7 +28,8 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	return reached, nil
 }
 
-// listedAmong are those of some objects that a git lists, in the order of the list. It holds no list in memory: there may be millions.
+// listedAmong are those of the given objects that a git command lists, in the order of its output. The output is not held in memory: it may have
+// millions of lines.
 func (r *Repo) listedAmong(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
 	wanted := map[OID]bool{}
 	for _, id := range ids {

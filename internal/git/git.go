@@ -155,7 +155,7 @@ func openRepository(dir string, env []string) (*git2.Repository, error) {
 	return r, nil
 }
 
-// absoluteFrom is a path as it is seen from dir.
+// absoluteFrom makes a path absolute that is relative to dir.
 func absoluteFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path

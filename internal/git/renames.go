@@ -108,7 +108,7 @@ func (r *Repo) spansOfFiles(files []Entry) []spans {
 	return out
 }
 
-// hashSeed is the same for all files, so that their hashes can be compared.
+// hashSeed is shared by all files, so that their hashes can be compared.
 var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // a constant
 
 func spansOf(text []byte) spans {

@@ -225,7 +225,7 @@ func (g *Group) Member(path string) *workspace.Workspace {
 	return nil
 }
 
-// Paths are those of the members.
+// Paths are the paths of the members.
 func (g *Group) Paths() (paths []string) {
 	for _, m := range g.members {
 		paths = append(paths, m.path)

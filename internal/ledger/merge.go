@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// mergeMessage is the same on every machine, as all of a merge is.
+// mergeMessage is constant, so that every machine writes the same merge commit.
 const mergeMessage = "rekal merge\n"
 
 // owner is whose ledger is merged.

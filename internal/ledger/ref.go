@@ -17,7 +17,7 @@ import (
 const (
 	localPrefix  = "refs/heads/rekal/"
 	remotePrefix = "refs/rekal/"
-	// privatePrefix is that of ledgers in a repository of their own, which is only read beside this one: see git.Repo.AlsoReadFrom.
+	// privatePrefix begins the refs of private ledgers, which lie in a repository of their own: see git.Repo.AlsoReadFrom.
 	privatePrefix = "refs/rekal-private/"
 )
 

@@ -184,7 +184,7 @@ func (w *rewriter) pathsHeld(c git.Commit) (held map[string]bool, complete bool,
 	return union(held, own), !cut, nil
 }
 
-// union is that of two sets; neither is changed, and one that is empty costs no copy.
+// union is the union of two sets. It changes neither set, and copies nothing if one of them is empty.
 func union(a, b map[string]bool) map[string]bool {
 	if len(a) == 0 {
 		return b

@@ -13,7 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// signMessage is that of a commit with which the author signs what was written unsigned: all that it builds on.
+// signMessage is the message of the commit by which the author signs all unsigned commits before it.
 const signMessage = "rekal sign\n"
 
 // ErrUnsigned is a commit that could not be signed.

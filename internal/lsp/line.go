@@ -189,7 +189,7 @@ func (l Line) howKnown() string {
 	return "of times, names or content alone: a guess"
 }
 
-// plainText and markdown lay a line out for a hover.
+// plainText and markdown are the text of a hover, in one form each.
 func (l Line) plainText() string {
 	switch l.State {
 	case stateUncommitted:

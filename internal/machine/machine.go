@@ -53,7 +53,7 @@ const patience = 5 * time.Second
 // ListFile is where the list stands.
 func (m Machine) ListFile() string { return filepath.Join(m.dir, listFile) }
 
-// Repositories are those that were set up and are there, sorted.
+// Repositories are the paths of the repositories that were set up and still exist, sorted.
 func (m Machine) Repositories() ([]string, error) {
 	all, err := m.readList()
 	return slices.DeleteFunc(all, func(path string) bool {

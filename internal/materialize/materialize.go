@@ -46,7 +46,7 @@ type Materializer struct {
 // could not be read the last time is tried again.
 func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx, asked) }
 
-// CatchUpBriefly is CatchUp where somebody waits: most of what other people's ledgers add is left to that, as by a recall.
+// CatchUpBriefly is CatchUp for a command whose user waits: it leaves most of what other people's ledgers add to a later CatchUp.
 func (m *Materializer) CatchUpBriefly(ctx context.Context) error { return m.catchUp(ctx, reading) }
 
 func (m *Materializer) catchUp(ctx context.Context, effort effort) error {

@@ -29,7 +29,7 @@ type reach struct {
 	bytes          uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
 }
 
-// withTip is the same with another commit that was looked at.
+// withTip is the reach after an attempt to read up to the commit tried.
 func (r reach) withTip(tried git.OID, rests bool) reach {
 	r.tried, r.rests = tried, rests
 	return r

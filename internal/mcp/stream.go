@@ -54,7 +54,7 @@ func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 	return c, nil
 }
 
-// connection is that of the one client. Nothing that is written holds up what is read, or the end of the input
+// connection is the connection to the one client. Nothing that is written holds up what is read, or the end of the input
 // would never be seen where nobody reads.
 type connection struct {
 	*stream

@@ -127,7 +127,7 @@ func quotedPath(path string) string {
 	return path
 }
 
-// unclaimed are those of some lines of which the note says nothing, as it writes them: "1-4,9".
+// unclaimed are those of the given lines about which the note says nothing, in the note's form: "1-4,9".
 func (l *authorshipLog) unclaimed(path string, ranges []result.Range) string {
 	claimed := map[int]bool{}
 	for _, e := range l.entries[quotedPath(path)] {

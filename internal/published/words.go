@@ -116,7 +116,7 @@ func (w *words) save(dir string) {
 	}
 }
 
-// openWords is nil where there is no cache, or one that can't be read. The file is closed with its collection.
+// openWords opens the cache; it returns nil if there is none, or if it can't be read. The garbage collector closes the file.
 func openWords(dir string, oid int) *words {
 	f, err := os.Open(filepath.Join(dir, wordsFile))
 	if err != nil {
@@ -132,7 +132,7 @@ func openWords(dir string, oid int) *words {
 	return nil
 }
 
-// readHead is nil where a file is no cache, or a part of one.
+// readHead reads the head of a cache; it returns nil if the file is no cache, or is cut off.
 func readHead(from io.ReaderAt, size int64, oid int) *words {
 	begin := make([]byte, maxHead)
 	n, err := from.ReadAt(begin, 0)
@@ -214,7 +214,7 @@ func (w *words) pathOfNumber(n uint32) string {
 // maxName is how long a path is that is read back, in bytes.
 const maxName = 4096
 
-// bytes are those at a place, and zeros beyond the end.
+// bytes are n bytes of the file from an offset on; zeros beyond its end.
 func (w *words) bytes(at int64, n int) []byte {
 	out := make([]byte, n)
 	_, _ = w.from.ReadAt(out, at) // what can't be read is nobody's name

@@ -107,7 +107,7 @@ func (s Span) intersect(o Span) Span {
 
 func (s Span) empty() bool { return !s.Until.IsZero() && !s.Since.Before(s.Until) }
 
-// word is one of a text, in lower case and without what stands around it.
+// word is a word of the question, in lower case and without the signs around it.
 type word struct {
 	text       string
 	begin, end int  // in the text, with what stands around it

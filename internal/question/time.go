@@ -285,7 +285,7 @@ func (r reader) calendarUnit(unit string, n int) Span {
 	return r.dayFromToday(n)
 }
 
-// months are some from one on.
+// months is the span of n months from a month on.
 func (r reader) months(y int, m time.Month, n int) Span {
 	return Span{r.midnight(y, m, 1), r.midnight(y, m+time.Month(n), 1)}
 }
@@ -388,7 +388,7 @@ func (r reader) exactDay(year, month, day string) Span {
 	return Span{t, t.AddDate(0, 0, 1)}
 }
 
-// month is one of a year, or the last one of that name that has begun.
+// month is a month of a given year; without a year, the latest month of that name that has begun.
 func (r reader) month(year string, m time.Month) Span {
 	y, err := strconv.Atoi(year)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/name"
 )
 
-// pathspec is one of git's, taken apart (gitglossary(7), "pathspec").
+// pathspec is a pathspec of git, parsed (gitglossary(7), "pathspec").
 type pathspec struct {
 	body                              string
 	top, icase, literal, glob, except bool

@@ -18,7 +18,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
-// Kind is that of a record among results.
+// Kind is the kind of a result that is a record.
 const Kind = "record"
 
 // Question is what is asked of records.

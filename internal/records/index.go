@@ -16,7 +16,7 @@ import (
 // The index of the records' texts stands in tables of the same file, which package search fills. It is brought up when somebody asks, because a
 // command should not wait for it.
 
-// indexVersion is that of what documentOf makes and of what search keeps: an index of another one is made anew.
+// indexVersion is the version of the index: of what documentOf makes and what package search keeps. An index of another version is rebuilt.
 const indexVersion = db.Version<<8 | 2
 
 // OpenIndexed is Open with an index of all records. What keeps it behind is told through warn; questions are answered from what is there.

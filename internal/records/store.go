@@ -311,5 +311,5 @@ func (s Store) createFile(ctx context.Context) error {
 	return s.dropFormer()
 }
 
-// jsonList is numbers for json_each.
+// jsonList is a list of numbers as JSON, for json_each.
 func jsonList(ids []int) string { return strings.ReplaceAll(fmt.Sprint(ids), " ", ",") }

@@ -65,7 +65,7 @@ func (p People) whyDoubtful(address string) string {
 	return ""
 }
 
-// lookalikeForm is what an address looks like: what is read as the same is the same.
+// lookalikeForm is equal for addresses that look alike: "rn" becomes "m", "0" becomes "o".
 func lookalikeForm(address string) string {
 	return strings.NewReplacer("rn", "m", "vv", "w", "0", "o", "1", "l", "i", "l").Replace(strings.ToLower(address))
 }

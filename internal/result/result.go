@@ -482,7 +482,7 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// FormatTime is a time of a result in a zone; what is none stays as it is.
+// FormatTime formats a time of a result in a zone and layout. A text that is no time is returned as it is.
 func FormatTime(stamp string, zone *time.Location, layout string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {

@@ -40,7 +40,7 @@ type Command struct {
 	Hear func([]byte) // all that is printed, in one order; called by one goroutine at a time
 }
 
-// Stream is one of the two.
+// Stream is stdout or stderr.
 type Stream int
 
 // The streams.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signals are those that we were sent and that are the command's.
+// signals catches the signals that are sent to us, to pass them on to the command.
 type signals struct{ got chan os.Signal }
 
 // catchSignals begins to hear them. What our caller ignores (nohup, a job in the background) stays ignored, by the command, too.

@@ -162,7 +162,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 	return a.storePassages(ctx, stretches)
 }
 
-// dimensions are those of all vectors; 0 where there are none.
+// dimensions is the length that all vectors have; 0 if there are none.
 func dimensions(done []quantised) (dim int, err error) {
 	for _, e := range done {
 		for _, v := range e.vectors {

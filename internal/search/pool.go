@@ -71,7 +71,7 @@ func (o Options) pool(p Pool) Pool {
 	return o.Pool(p)
 }
 
-// counts are those of all indexes that are asked; nil where this one stands alone.
+// counts are the counts of terms over all indexes that are asked; nil if this is the only index.
 func (s *Searcher) counts(q query.Query, f lexical.Lists, opt Options) (*lexical.Counts, error) {
 	if opt.Pool == nil {
 		return nil, nil //nolint:nilnil // nil is how the scores of one index are asked for

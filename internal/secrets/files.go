@@ -55,7 +55,7 @@ func (c *collection) addSecretFile(path string) {
 }
 
 // pairLine is a line with a name and its value, as YAML, JSON, TOML, HCL and INI files have it;
-// pairJSON is such a pair of JSON anywhere in a line.
+// pairJSON matches a pair of JSON anywhere in a line.
 var (
 	pairLine = lazy.Expr(`(?m)^[ \t-]*["']?([\w./:@-]*?)["']?[ \t]*(?:=|:[ \t])[ \t]*(\S[^\n]*)$`)
 	pairJSON = lazy.Expr(`"([\w-]+)"\s*:\s*"([^"\n]+)"`)

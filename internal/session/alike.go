@@ -124,7 +124,7 @@ func alikeCommands(a, b string) bool {
 	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) && ah[:n] == bh[:n]
 }
 
-// calls are those of a session that no call of a part equals, by what no redaction changes.
+// calls are the calls of a session that equal no call of a part, keyed by the fields that redaction never changes.
 type calls map[callKey][]ToolCall
 
 func indexCalls(known map[ToolCall]int) calls {

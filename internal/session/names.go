@@ -83,7 +83,7 @@ func searchName(all []named, name string) (int, bool) {
 	return slices.BinarySearchFunc(all, name, func(n named, name string) int { return strings.Compare(n.name, name) })
 }
 
-// withPrefix are those whose names begin so.
+// withPrefix are the entries whose names begin with a prefix.
 func withPrefix(all []named, prefix string) []named {
 	from, _ := searchName(all, prefix)
 	to := from

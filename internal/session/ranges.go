@@ -12,7 +12,7 @@ type Ranges [][2]int
 // MaxLine is the highest number of a line: a file of 1 MB has no more.
 const MaxLine = 1 << 20
 
-// RangesOf are those of lines in order.
+// RangesOf makes ranges of line numbers, which are in ascending order.
 func RangesOf(lines []int) Ranges {
 	var out Ranges
 	for _, n := range lines {

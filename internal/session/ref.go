@@ -30,7 +30,7 @@ func (l Ref) String() string {
 	return fmt.Sprintf("%s%s#%d", linkScheme, l.ID, l.Turn)
 }
 
-// FindRefs are those that stand in a text, each once, in their order.
+// FindRefs finds the links in a text, each once, in their order.
 func FindRefs(text string) (out []Ref) {
 	if !strings.Contains(strings.ToLower(text), linkScheme) {
 		return nil

@@ -27,7 +27,7 @@ var programTexts = []string{
 //nolint:gochecknoglobals // a table
 var insertedElements = []string{"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "hook_context"}
 
-// slashCommands are those that some agents store as the prompts that they stand for, by how these begin.
+// slashCommands maps the beginning of a prompt to the slash command for which some agents store that prompt.
 //
 //nolint:gochecknoglobals // a table
 var slashCommands = []struct{ prompt, typed string }{

@@ -218,7 +218,7 @@ func IsOurCache(name string) bool {
 	return false
 }
 
-// pathForUser is a path as the user knows it: below the worktree where it is, else absolute.
+// pathForUser is a path for messages: relative to the worktree if it lies in it, else absolute.
 func (l Layout) pathForUser(path string) string {
 	if l.WorkTree != "" {
 		if rel, err := filepath.Rel(l.WorkTree, path); err == nil && filepath.IsLocal(rel) {

@@ -19,7 +19,7 @@ type table struct {
 	read        func(rows *db.Rows) ([]driver.Value, error)
 }
 
-// version is that of both files. Any change of a table below raises it: the files are then made anew.
+// version is the version of both database files. Any change of a table below raises it: then the files are made anew.
 const version = 25
 
 func schemaOf(kind Kind) schema {

@@ -152,7 +152,7 @@ func agentAndModel(source, model string) string {
 	return source + " (" + model + ")"
 }
 
-// commitSpans are those behind which a session stands.
+// commitSpans are the commits behind which a result's session stands.
 func (p *page) commitSpans(h result.Hit) []span {
 	word := "commit "
 	if len(h.Commits) > 1 {

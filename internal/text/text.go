@@ -106,7 +106,7 @@ func printableSpan(style style, text string) span {
 	return span{text: result.Printable(text), style: style}
 }
 
-// unbrokenSpan is safe for what is best read in one line.
+// unbrokenSpan is a printableSpan that is not broken over two lines if it fits on one.
 func unbrokenSpan(style style, text string) span {
 	s := printableSpan(style, text)
 	s.unbroken = true

@@ -42,7 +42,7 @@ type droidDecoder struct {
 	settings gjson.Result
 }
 
-// droidCounts are those of a session, as one request that grows.
+// droidCounts are the token counts of a session, as those of one request that grows.
 //
 //nolint:gochecknoglobals // a table
 var droidCounts = counts{

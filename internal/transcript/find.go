@@ -122,7 +122,7 @@ func (l *finder) takeFile(f File) { l.takeBegun(f, f.Cwd) }
 // takeBegun is take of one whose session was begun in a folder. It reports whether the transcript may concern this repository.
 func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.considerBegun(f, cwd) }
 
-// considerBegun is takeBegun of what is no file.
+// considerBegun is takeBegun for a session that is no file of its own.
 func (l *finder) considerBegun(f File, cwd string) bool {
 	if cwd == "" || l.places.whereIs(cwd) == inside {
 		l.found.Files = append(l.found.Files, f)

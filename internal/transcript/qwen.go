@@ -85,7 +85,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 //nolint:gochecknoglobals // a table
 var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount", read: "cachedContentTokenCount", total: "totalTokenCount", cached: true}
 
-// qwenTools are those of Gemini; a result tells here what was edited.
+// qwenTools are Gemini's tools, except that a result of Qwen says what was edited.
 //
 //nolint:gochecknoglobals // a table
 var qwenTools = toolForms{

@@ -93,7 +93,7 @@ func (v *Server) Close() error { return v.listen.Close() }
 // policy lets a page load its style, script and icon, ask this server, and nothing else.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// setHeaders are those of every answer.
+// setHeaders sets the headers that every response has.
 func setHeaders(h http.Header) {
 	for _, pair := range [][2]string{
 		{"Content-Security-Policy", policy},

@@ -108,7 +108,7 @@ func (b *claimFinder) claims(ctx context.Context, s source) ([][]attribution.Cla
 	return b.claimsByWriters(ctx, s, b.claimsByTies)
 }
 
-// claimsByTies are those of lines of which no record says who wrote them.
+// claimsByTies claims lines for the sessions that are tied to their commits, where no record says who wrote them.
 func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rows, err := b.ties(ctx, b.FollowFrom(sha, b.Predecessors, b.Successors))
@@ -214,7 +214,7 @@ func (b *claimFinder) beforeReverted(id git.OID) []git.OID {
 	return c.Parents[:1]
 }
 
-// independentTips are those of some commits that are here and no other of them leads to, the latest first.
+// independentTips are those of the given commits that are in this clone and are no ancestor of another of them, the latest first.
 func (b *claimFinder) independentTips(shas []string) (out []git.OID) {
 	var here []git.Commit
 	for _, sha := range shas {

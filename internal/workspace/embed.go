@@ -107,7 +107,7 @@ func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) err
 	return nil
 }
 
-// StartBackgroundWorkIfFetched is StartBackgroundWork where this process took in what a fetch brought.
+// StartBackgroundWorkIfFetched is StartBackgroundWork, if this process took in ledgers that a fetch brought.
 func (w *Workspace) StartBackgroundWorkIfFetched() {
 	if !w.tookIn {
 		return
@@ -142,7 +142,7 @@ func (w *Workspace) ForeignCommits(ctx context.Context, a Author) ([]materialize
 	return m.ForeignCommits(ctx, a.Ledger.Ref(), keys)
 }
 
-// keysFingerprint are signature.KeysPrint, as git here sees them.
+// keysFingerprint is signature.KeysFingerprint with the settings of this repository.
 func (w *Workspace) keysFingerprint(conf config.Config) (print string, alike bool) {
 	return signature.KeysFingerprint(conf.Git, w.Repo.Layout().WorkTree, w.Home, w.Env)
 }

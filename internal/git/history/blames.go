@@ -47,7 +47,7 @@ func newBlameKey(r *git.Repo, commit git.OID, file string, text []byte, options 
 	return blameKey{repo: r.Layout().GitDir, file: file, commit: commit, text: sha256.Sum256(text), settings: settings}
 }
 
-// origins are those of some lines of a file with so many; ask asks git for them, from one line to another. b may be nil.
+// origins finds the origins of the lines from..to of a file that has so many lines. ask runs git for the lines that are not remembered. b may be nil.
 func (b *Blames) origins(key blameKey, from, to, lines int, ask func(from, to int) (map[int]Origin, error)) (map[int]Origin, error) {
 	key.first = (from-1)/blamedAtOnce*blamedAtOnce + 1
 	last := min(key.first+blamedAtOnce-1, lines)

@@ -8,7 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Options are those of a git in the working tree in which programs of the user's have nothing to do, whichever attributes a file has.
+// Options are options for git commands in the working tree: with these, git runs no filter program of the user, whichever attributes a file has.
 func (c *Content) Options() ([]string, error) {
 	conf, err := c.repo.Config(c.repo.Context())
 	if err != nil {

@@ -77,7 +77,7 @@ func Parse(text string) Query {
 	return q
 }
 
-// beginningAndEnd is a text, or the beginning and the end of one that is too long.
+// beginningAndEnd is the text itself, or, if it is too long, its beginning and its end.
 func beginningAndEnd(text string) string {
 	if len(text) <= maxBytes {
 		return text
