@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -226,14 +227,13 @@ func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had par
 	return ours, now, nil
 }
 
-const (
-	// partsAtOnce is how many parts are searched in one transaction: some milliseconds.
-	partsAtOnce = 1000
-	// partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of one that was deleted.
-	partsAgain = 200
+// partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of one that was deleted.
+const partsAgain = 200
 
-	openCodePartsBack = `SELECT rowid, session_id, data FROM part WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC LIMIT ?`
-)
+const openCodePartsBack = `SELECT rowid, session_id, data FROM part WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC`
+
+// errSpent ends a search that read as much as it may.
+var errSpent = errors.New("enough was read")
 
 // searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository; the latest parts first, as long as
 // there is something left to spend.
@@ -241,16 +241,14 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 	_, err = db.each(ctx, func(scan func(...any) error) error { return scan(&now.Last) }, `SELECT coalesce(max(rowid), 0) FROM part`)
 	now.Left = append(slices.Clone(had.Left), [2]int64{max(0, min(had.Last, now.Last)-partsAgain), now.Last})
 	names := map[string][]string{}
-	for i := len(now.Left) - 1; i >= 0 && err == nil && (l.env.Search == 0 || l.left > 0); {
-		n := 0
-		_, err = db.each(ctx, func(scan func(...any) error) error {
+	for i := len(now.Left) - 1; i >= 0 && err == nil; {
+		var more bool
+		more, err = db.each(ctx, func(scan func(...any) error) error {
+			var row int64
 			var session, part sql.RawBytes
-			if err := scan(&now.Left[i][1], &session, &part); err != nil {
+			if err := scan(&row, &session, &part); err != nil {
 				return err
 			}
-			n++
-			now.Left[i][1]--
-			l.left -= int64(len(part))
 			dir, elsewhere := begun[string(session)]
 			if elsewhere && names[dir] == nil {
 				names[dir] = l.rootNames(dir)
@@ -258,11 +256,18 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 			if elsewhere && containsAny(part, names[dir]) && slices.Contains(l.editing, cmp.Or(gjson.GetBytes(part, "tool").Str, gjson.GetBytes(part, "type").Str)) {
 				delete(begun, string(session))
 			}
+			now.Left[i][1] = row - 1
+			if l.left -= int64(len(part)); l.env.Search != 0 && l.left <= 0 {
+				return errSpent
+			}
 			return nil
-		}, openCodePartsBack, now.Left[i][0], now.Left[i][1], MaxLine, partsAtOnce)
-		if n < partsAtOnce {
+		}, openCodePartsBack, now.Left[i][0], now.Left[i][1], MaxLine)
+		if err == nil && !more {
 			now.Left, i = now.Left[:i], i-1
 		}
+	}
+	if errors.Is(err, errSpent) {
+		err = nil
 	}
 	return now, err
 }

@@ -363,8 +363,8 @@ func TestOpenCodeSpends(t *testing.T) {
 	}
 	parts(0, 3000, "ses_1")
 	parts(5000, 3000, "ses_2")
-	env := transcript.Env{Home: db.home, Roots: []string{"/work/shop"}, Search: 1000}
-	steps := [][]string{nil, nil, {"ses_2"}, {"ses_2", "ses_3"}, {"ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}}
+	env := transcript.Env{Home: db.home, Roots: []string{"/work/shop"}, Search: 3000}
+	steps := [][]string{nil, nil, {"ses_2"}, {"ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}}
 	for i, want := range steps {
 		switch i {
 		case 3:
