@@ -27,13 +27,13 @@ func (s *stage) byID() (string, error) {
 	if want := "cd " + s.repo + " && " + s.bin0(); !strings.HasPrefix(line, want) {
 		return "", fmt.Errorf("it prints %q, want %q", line, want)
 	}
-	if s.more == nil && s.by == nil {
+	if s.More == nil && s.By == nil {
 		return "it prints " + strings.TrimSpace(line), nil
 	}
 	t := turn{prompt: "Was the greeting good?", word: "It was."}
 	saw, err := s.answers(t, func() (string, error) {
-		if s.more != nil {
-			return s.git(s.linked, append([]string{"rekal", "resume", "--no-hint", id, "--"}, s.more(t.prompt)...)...)
+		if s.More != nil {
+			return s.git(s.linked, append([]string{"rekal", "resume", "--no-hint", id, "--"}, fill(s.More, "{prompt}", t.prompt)...)...)
 		}
 		native, err := s.git(s.repo, "rekal", "query", "SELECT native_id FROM sessions WHERE id = '"+id+"'")
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *stage) byID() (string, error) {
 		if !strings.Contains(line, name) {
 			return "", fmt.Errorf("it prints %q, without %q", line, name)
 		}
-		return s.agent(s.repo, s.by(name, t.prompt)...)
+		return s.agent(s.repo, fill(s.By, "{id}", name, "{prompt}", t.prompt)...)
 	})
 	if err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func (s *stage) byID() (string, error) {
 }
 
 // bin0 is how the program is called.
-func (s *stage) bin0() string { return s.program.bin + " " }
+func (s *stage) bin0() string { return s.Bin + " " }
 
 // handsOver: another session of the agent begins with what the first one left, of which nothing is stored twice.
 func (s *stage) handsOver() (string, error) {
@@ -87,7 +87,7 @@ func (s *stage) handsOver() (string, error) {
 // takes begins a session with a page.
 func (s *stage) takes(page string) (string, error) {
 	t := turn{prompt: "What follows was recorded by git-rekal", word: "I go on."} // OpenCode's command puts a prompt into quotes
-	saw, err := s.answers(t, func() (string, error) { return s.agent(s.repo, s.run(page)...) })
+	saw, err := s.answers(t, func() (string, error) { return s.agent(s.repo, fill(s.Run, "{prompt}", page)...) })
 	if err == nil && !s.model.heard("## What was asked") {
 		err = errors.New("the model did not get the page")
 	}

@@ -61,11 +61,15 @@ func run(bin, npm string, latency time.Duration, verbose bool, only []string) (o
 	go func() { _ = server.Serve(on) }()
 	var rows []row
 	var stages []*stage
-	for _, p := range programs() {
-		if len(only) > 0 && !slices.Contains(only, p.name) {
+	all, err := programs()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range all {
+		if len(only) > 0 && !slices.Contains(only, p.Name) {
 			continue
 		}
-		s := &stage{program: p, model: m, url: "http://" + on.Addr().String(), root: filepath.Join(work, p.name), verbose: verbose}
+		s := &stage{program: p, model: m, url: "http://" + on.Addr().String(), root: filepath.Join(work, p.Name), verbose: verbose}
 		if s.bin, err = filepath.Abs(bin); err != nil {
 			return false, err
 		}
@@ -89,7 +93,7 @@ func across(stages []*stage) bool {
 			if err != nil {
 				saw, ok = "FAILED: "+err.Error(), false
 			}
-			fmt.Printf("from %s to %s: %s\n", from.name, to.name, saw)
+			fmt.Printf("from %s to %s: %s\n", from.Name, to.Name, saw)
 		}
 	}
 	return ok

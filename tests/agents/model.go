@@ -21,7 +21,7 @@ type model struct {
 	latency time.Duration // before each answer
 	mu      sync.Mutex
 	turns   []turn
-	speak   dialect
+	agent   program
 	results []string // what tools gave, as text
 	bodies  []string // what it was sent since the last script
 	said    int      // how often it answered
@@ -29,10 +29,10 @@ type model struct {
 }
 
 // script is what the model does from now on.
-func (m *model) script(speak dialect, turns []turn) {
+func (m *model) script(agent program, turns []turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.speak, m.turns, m.results, m.bodies = speak, turns, nil, nil
+	m.agent, m.turns, m.results, m.bodies = agent, turns, nil, nil
 }
 
 // gave is what tools gave so far.
@@ -104,7 +104,7 @@ func (m *model) answer(items []item, tools []string) answer {
 	if a.text = now.word; done >= len(now.steps) {
 		return a
 	}
-	c := m.speak(now.steps[done], tools)
+	c := m.agent.call(now.steps[done], tools)
 	c.id = "call_" + a.id
 	if search := finder(tools); now.steps[done].recall != "" && search != "" && !searched {
 		c = call{id: c.id + searching, name: search, args: map[string]any{"query": "select:" + c.name, "limit": 8}}

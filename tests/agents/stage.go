@@ -17,10 +17,12 @@ import (
 // stage is an agent with a home and a repository of its own.
 type stage struct {
 	program
-	home
 	model    *model
 	url      string
 	root     string
+	dir      string // its home folder
+	repo     string
+	linked   string // a linked worktree of repo
 	bin, npm string
 	verbose  bool
 	page     string // with which its first session is handed over
@@ -32,7 +34,7 @@ const patience = 2 * time.Minute
 // play runs the scenes. After one that failed the next ones are tried all the same.
 func (s *stage) play() row {
 	s.dir, s.repo, s.linked = filepath.Join(s.root, "home"), filepath.Join(s.root, "project"), filepath.Join(s.root, "linked")
-	r := row{agent: s.name, faults: map[string]string{}}
+	r := row{agent: s.Name, faults: map[string]string{}}
 	scenes := []struct {
 		name string
 		play func() (string, error)
@@ -54,7 +56,7 @@ func (s *stage) play() row {
 		for _, scene := range scenes {
 			r.faults[scene.name] = err.Error()
 		}
-		fmt.Printf("%s: %v\n", s.name, err)
+		fmt.Printf("%s: %v\n", s.Name, err)
 		return r
 	}
 	version, _ := s.agent(s.repo, "--version")
@@ -65,7 +67,7 @@ func (s *stage) play() row {
 			r.faults[scene.name] = err.Error()
 			saw = "FAILED: " + err.Error()
 		}
-		fmt.Printf("%s: %s: %s\n", s.name, scene.name, saw)
+		fmt.Printf("%s: %s: %s\n", s.Name, scene.name, saw)
 	}
 	return r
 }
@@ -77,8 +79,11 @@ func firstLine(text string) string {
 
 // setUp makes a repository in which somebody uses the agent, and sets git-rekal up in it.
 func (s *stage) setUp() error {
-	files := s.files(s.home, s.url)
-	for _, dir := range []string{s.dir, filepath.Join(s.repo, s.folder), filepath.Join(s.repo, "sub")} {
+	files, err := s.homeFiles(s.url, s.repo, s.linked)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{s.dir, filepath.Join(s.repo, s.Folder), filepath.Join(s.repo, "sub")} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -114,7 +119,7 @@ func (s *stage) commits() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	saw, err := s.asks(s.repo, s.run, writes("Please add a greeting in hello.py, and commit it.", s.repo, "hello.py", "hello"))
+	saw, err := s.asks(s.repo, s.Run, writes("Please add a greeting in hello.py, and commit it.", s.repo, "hello.py", "hello"))
 	if err != nil {
 		return "", err
 	}
@@ -123,8 +128,8 @@ func (s *stage) commits() (string, error) {
 		return "", err
 	}
 	switch hooked := after > before; {
-	case hooked != s.hooks:
-		return "", fmt.Errorf("the hook of its commit ran: %v, want %v", hooked, s.hooks)
+	case hooked != s.Hooks:
+		return "", fmt.Errorf("the hook of its commit ran: %v, want %v", hooked, s.Hooks)
 	case hooked:
 		saw += ", by the hook of its commit"
 	default: // the next commit of a person finds it
@@ -138,10 +143,10 @@ func (s *stage) commits() (string, error) {
 
 // resumes: the same session goes on.
 func (s *stage) resumes() (string, error) {
-	if s.resume == nil {
+	if s.Resume == nil {
 		return "in a terminal alone: not tried", nil
 	}
-	saw, err := s.asks(s.repo, s.resume, writes("Now add a farewell in bye.py, and commit that, too.", s.repo, "bye.py", "bye"))
+	saw, err := s.asks(s.repo, s.Resume, writes("Now add a farewell in bye.py, and commit that, too.", s.repo, "bye.py", "bye"))
 	if err != nil {
 		return "", err
 	}
@@ -158,10 +163,10 @@ func (s *stage) resumes() (string, error) {
 // finds: another session asks the MCP server.
 func (s *stage) finds() (string, error) {
 	look := step{recall: "greeting hello"}
-	if s.shell { // which may be a login shell, with a PATH of its own
+	if s.Shell { // which may be a login shell, with a PATH of its own
 		look = step{run: filepath.Join(s.bin, "git-rekal") + " 'greeting hello' -n 3"}
 	}
-	saw, err := s.asks(s.repo, s.run, turn{prompt: "What do we know about the greeting?", steps: []step{look}, word: "It is in hello.py."})
+	saw, err := s.asks(s.repo, s.Run, turn{prompt: "What do we know about the greeting?", steps: []step{look}, word: "It is in hello.py."})
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +178,7 @@ func (s *stage) finds() (string, error) {
 
 // inWorktree: a session works in the linked worktree.
 func (s *stage) inWorktree() (string, error) {
-	saw, err := s.asks(s.linked, s.run, writes("Please add a shout in shout.py, and commit it.", s.linked, "shout.py", "shout"))
+	saw, err := s.asks(s.linked, s.Run, writes("Please add a shout in shout.py, and commit it.", s.linked, "shout.py", "shout"))
 	if err != nil {
 		return "", err
 	}
@@ -182,7 +187,7 @@ func (s *stage) inWorktree() (string, error) {
 
 // below: a session works in a subdirectory.
 func (s *stage) below() (string, error) {
-	saw, err := s.asks(filepath.Join(s.repo, "sub"), s.run, writes("Please add a whisper in sub/whisper.py, and commit it.", s.repo, "sub/whisper.py", "whisper"))
+	saw, err := s.asks(filepath.Join(s.repo, "sub"), s.Run, writes("Please add a whisper in sub/whisper.py, and commit it.", s.repo, "sub/whisper.py", "whisper"))
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +200,7 @@ func (s *stage) once() (string, error) {
 		return "", err
 	}
 	want := int64(5)
-	if s.resume == nil {
+	if s.Resume == nil {
 		want--
 	}
 	n, err := s.number("SELECT count(*) AS n FROM turns WHERE role = 'human'")
@@ -211,27 +216,27 @@ func (s *stage) briefed() (string, error) {
 	if _, err := s.git(s.repo, "rekal", "init", "--brief=prompts,edits"); err != nil {
 		return "", err
 	}
-	saw, err := s.asks(s.repo, s.run, turn{prompt: "Please say what is new here.", word: "Nothing is."})
+	saw, err := s.asks(s.repo, s.Run, turn{prompt: "Please say what is new here.", word: "Nothing is."})
 	if err != nil {
 		return "", err
 	}
 	const last = "last on main: Please add a whisper"
 	told := s.model.heard(last)
-	if told != s.told {
-		return "", fmt.Errorf("it was told of the last session: %v, want %v", told, s.told)
+	if told != s.Told {
+		return "", fmt.Errorf("it was told of the last session: %v, want %v", told, s.Told)
 	}
 	if !told {
 		return saw + ", takes none", nil
 	}
-	if s.resume != nil {
-		if _, err := s.asks(s.repo, s.resume, turn{prompt: "And what is not?", word: "All else."}); err != nil {
+	if s.Resume != nil {
+		if _, err := s.asks(s.repo, s.Resume, turn{prompt: "And what is not?", word: "All else."}); err != nil {
 			return "", err
 		}
 		if n := s.model.times(last); n != 1 {
 			return "", fmt.Errorf("resumed, it has been told of the last session %d times, want 1", n)
 		}
 	}
-	if !s.starts {
+	if !s.Starts {
 		if err := s.pointedOut(); err != nil {
 			return "", err
 		}
@@ -251,7 +256,7 @@ func (s *stage) briefed() (string, error) {
 
 // pointedOut: at a prompt it is told of what that names, and of the agent whose hooks say more, before an edit and after a compaction, too.
 func (s *stage) pointedOut() error {
-	ask := func(how func(string) []string, t turn, want string) error {
+	ask := func(how []string, t turn, want string) error {
 		if _, err := s.asks(s.repo, how, t); err != nil {
 			return err
 		}
@@ -260,28 +265,28 @@ func (s *stage) pointedOut() error {
 		}
 		return nil
 	}
-	err := ask(s.run, turn{prompt: "Why does hello.py return a greeting, and who wants hello in hello.py?", word: "For fun."}, "about what you ask: Please add a greeting")
-	if err != nil || s.name != "claude-code" {
+	err := ask(s.Run, turn{prompt: "Why does hello.py return a greeting, and who wants hello in hello.py?", word: "For fun."}, "about what you ask: Please add a greeting")
+	if err != nil || s.Name != "claude-code" {
 		return err
 	}
 	edit := turn{prompt: "Please shorten it.", steps: []step{{read: filepath.Join(s.repo, "hello.py")}, {edit: filepath.Join(s.repo, "hello.py"), old: "Say hello to somebody.", text: "Hello."}}, word: "Shorter."}
-	if err := ask(s.run, edit, "wrote hello.py:2,2"); err != nil {
+	if err := ask(s.Run, edit, "wrote hello.py:2,2"); err != nil {
 		return err
 	}
-	if out, err := s.agent(s.repo, s.resume("/compact")...); err != nil {
+	if out, err := s.agent(s.repo, fill(s.Resume, "{prompt}", "/compact")...); err != nil {
 		return fmt.Errorf("/compact: %w: %s", err, out)
 	}
-	return ask(s.resume, turn{prompt: "Go on.", word: "Gone on."}, "last on main: ")
+	return ask(s.Resume, turn{prompt: "Go on.", word: "Gone on."}, "last on main: ")
 }
 
 // asks has the agent answer a prompt, and says how long that took.
-func (s *stage) asks(dir string, how func(string) []string, t turn) (string, error) {
-	return s.answers(t, func() (string, error) { return s.agent(dir, how(t.prompt)...) })
+func (s *stage) asks(dir string, how []string, t turn) (string, error) {
+	return s.answers(t, func() (string, error) { return s.agent(dir, fill(how, "{prompt}", t.prompt)...) })
 }
 
 // answers has what runs the agent get the answer of a turn.
 func (s *stage) answers(t turn, run func() (string, error)) (string, error) {
-	s.model.script(s.speak, []turn{t})
+	s.model.script(s.program, []turn{t})
 	began := time.Now()
 	out, err := run()
 	if err != nil {
@@ -319,7 +324,7 @@ func (s *stage) tied(saw, rev, path, dir string) (string, error) {
 	}
 	got := gjson.Get(out, "results.0")
 	inferred := strings.Count(out, `"inferred":true`) // what was only said at the time
-	if gjson.Get(out, "total").Int() != int64(1+inferred) || got.Get("source").String() != s.name || got.Get("inferred").Bool() {
+	if gjson.Get(out, "total").Int() != int64(1+inferred) || got.Get("source").String() != s.Name || got.Get("inferred").Bool() {
 		return "", fmt.Errorf("behind %s stand %s", sha, out)
 	}
 	if out, err = s.git(s.repo, "rekal", "query", fmt.Sprintf("SELECT git_branch FROM checkpoints WHERE git_sha LIKE '%s%%'", sha)); err != nil {
@@ -329,7 +334,7 @@ func (s *stage) tied(saw, rev, path, dir string) (string, error) {
 	if dir == s.linked {
 		want = "topic"
 	}
-	if is := gjson.Get(out, "git_branch").String(); is != want && (!s.late || is != "") {
+	if is := gjson.Get(out, "git_branch").String(); is != want && (!s.Late || is != "") {
 		return "", fmt.Errorf("the checkpoint of %s is on %q, want %q", sha, is, want)
 	}
 	if out, err = s.git(dir, "rekal", "why", path+":2"); err != nil {
@@ -353,7 +358,7 @@ func (s *stage) number(query string) (int64, error) {
 func (s *stage) git(dir string, args ...string) (string, error) { return s.exec(dir, "git", args...) }
 
 func (s *stage) agent(dir string, args ...string) (string, error) {
-	return s.exec(dir, filepath.Join(s.npm, ".bin", s.program.bin), args...)
+	return s.exec(dir, filepath.Join(s.npm, ".bin", s.Bin), args...)
 }
 
 // exec runs a program with nothing of the environment but what it needs, and returns what it prints.
@@ -365,7 +370,7 @@ func (s *stage) exec(dir, name string, args ...string) (string, error) {
 	cmd.Env = append([]string{
 		"PATH=" + strings.Join([]string{s.bin, filepath.Join(s.npm, ".bin"), os.Getenv("PATH")}, string(os.PathListSeparator)), "HOME=" + s.dir, "LANG=C.UTF-8", "TERM=dumb",
 		"GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED=off",
-	}, s.env(s.url)...)
+	}, fill(s.Env, "{url}", s.url)...)
 	var out, trouble bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &trouble
 	if err := cmd.Run(); err != nil {

@@ -33,7 +33,7 @@ func (p plan) work(author, s int) history.Step {
 	start := p.until.Add(-every*time.Duration(p.first+p.sessions-s) + time.Duration(author)*every/time.Duration(p.authors+1)).Truncate(time.Millisecond)
 	talk := history.Session(start, v.uuid(), int64(20_000+v.n(400_000)))
 	w := history.Step{
-		Email:   fmt.Sprintf("%s.%s%d@example.com", firstNames[author%len(firstNames)], lastNames[author/len(firstNames)%len(lastNames)], author),
+		Email:   fmt.Sprintf("%s.%s%d@example.com", vocabulary.FirstNames[author%len(vocabulary.FirstNames)], vocabulary.LastNames[author/len(vocabulary.FirstNames)%len(vocabulary.LastNames)], author),
 		Subject: v.subject(),
 		Files:   v.files(),
 	}
@@ -68,7 +68,7 @@ func (v *voice) talk(s *session.Session, files []history.File) {
 func (v *voice) files() []history.File {
 	var out []history.File
 	for range 1 + v.n(3) {
-		path := filepath.Join(v.one([]string{"internal", "pkg", "cmd", "web/src"}), v.one(things), v.name()+v.one([]string{".go", "_test.go", ".ts", ".sql"}))
+		path := filepath.Join(v.one([]string{"internal", "pkg", "cmd", "web/src"}), v.one(vocabulary.Things), v.name()+v.one([]string{".go", "_test.go", ".ts", ".sql"}))
 		out = append(out, history.File{Path: path, Text: fmt.Sprintf("// %s\n// %s\n", v.answer(), v.answer())})
 	}
 	return out

@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -21,7 +23,7 @@ type voice struct {
 func newVoice(seed uint64, author, s int) *voice {
 	v := &voice{rng: rand.New(rand.NewPCG(seed, uint64(author)<<32|uint64(s)))}
 	for range 3 {
-		v.topics = append(v.topics, v.one(things))
+		v.topics = append(v.topics, v.one(vocabulary.Things))
 	}
 	for range 5 {
 		v.names = append(v.names, v.camel())
@@ -51,7 +53,7 @@ func (v *voice) name() string { return v.names[v.n(len(v.names))] }
 func (v *voice) camel() string {
 	var b strings.Builder
 	for i := range 2 + v.n(2) {
-		word := []rune(v.one([][]string{actions, things, kinds}[v.n(3)]))
+		word := []rune(v.one([][]string{vocabulary.Actions, vocabulary.Things, vocabulary.Kinds}[v.n(3)]))
 		if i > 0 {
 			word[0] = unicode.ToUpper(word[0])
 		}
@@ -68,15 +70,15 @@ func (v *voice) say(sentence string) string {
 		case 'α':
 			b.WriteString(v.topics[v.n(len(v.topics))])
 		case 'β':
-			b.WriteString(v.one(things))
+			b.WriteString(v.one(vocabulary.Things))
 		case 'γ':
 			b.WriteString(v.name())
 		case 'δ':
-			b.WriteString(v.one(actions))
+			b.WriteString(v.one(vocabulary.Actions))
 		case 'ε':
-			b.WriteString(v.one(troubles))
+			b.WriteString(v.one(vocabulary.Troubles))
 		case 'ζ':
-			b.WriteString(v.one(kinds))
+			b.WriteString(v.one(vocabulary.Kinds))
 		case 'η':
 			fmt.Fprint(&b, v.n(1000))
 		default:
@@ -87,18 +89,18 @@ func (v *voice) say(sentence string) string {
 }
 
 func (v *voice) subject() string {
-	s := v.say(v.one(subjects))
+	s := v.say(v.one(vocabulary.Subjects))
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func (v *voice) prompt(first bool) string {
-	list := replies
+	list := vocabulary.Replies
 	if first {
-		list = questions
+		list = vocabulary.Questions
 	}
 	out := v.say(v.one(list))
 	for range v.n(3) {
-		out += " " + v.say(v.one(replies))
+		out += " " + v.say(v.one(vocabulary.Replies))
 	}
 	return out
 }
@@ -106,64 +108,22 @@ func (v *voice) prompt(first bool) string {
 func (v *voice) answer() string {
 	var out []string
 	for range 2 + v.n(7) {
-		out = append(out, v.say(v.one(answers)))
+		out = append(out, v.say(v.one(vocabulary.Answers)))
 	}
 	return strings.Join(out, " ")
 }
 
-func (v *voice) command() string { return v.say(v.one(commands)) }
+func (v *voice) command() string { return v.say(v.one(vocabulary.Commands)) }
 
-var (
-	subjects = []string{
-		"δ the α before the β", "fix ε in the α", "let γ take the ζ β", "let the α δ its β", "drop γ, which nobody calls",
-		"report ε of the β with its cause", "test the ζ α", "move γ into the α", "bound how long the α waits for the β",
+//go:embed vocabulary.json
+var vocabularyJSON []byte
+
+// vocabulary are the sentences, whose places say fills, and the words, the frequent ones first.
+var vocabulary = func() (v struct {
+	Subjects, Questions, Replies, Answers, Commands, Things, Actions, Kinds, Troubles, FirstNames, LastNames []string
+}) {
+	if err := json.Unmarshal(vocabularyJSON, &v); err != nil {
+		panic(err)
 	}
-	questions = []string{
-		"Since yesterday's release the α shows ε, can you find out why?", "I want the α to δ the β only once. How would you do it?",
-		"Why is γ so slow when the β is ζ?", "Please δ the α; the β must stay as it is.", "There is a report of ε in γ after η requests.",
-		"We need the ζ α. Look at how the β does it first.", "The test of γ fails on CI but not here, with ε.",
-		"Could the α and the β share one γ?", "Customer η says that the α loses its β after a restart.",
-	}
-	replies = []string{
-		"Yes, go on.", "No, leave the β alone, δ the α instead.", "And what if the β is ζ?", "Add a test with η of them, please.",
-		"Why not δ it in γ?", "Isn't that ε as we had in the β?", "I'd rather have it fail than δ silently.", "Looks good, but name it γ.",
-		"What does it cost when there are η of them?", "Do it, and δ the ζ one too.",
-	}
-	answers = []string{
-		"I'll look at γ first.", "The α reads the β twice: once in γ and once when it is ζ.", "That explains ε: γ never sees the new β.",
-		"I changed γ so that it will δ the α before it touches the β.", "There are η callers, and all but one expect the ζ α.",
-		"The test passes now; without the change it fails with ε after η ms.", "Two ways: δ the β in place, or keep the α ζ and δ it at the end.",
-		"I prefer the second, since the ζ β can't be told from an old one.", "γ holds on to the β until the α is done, hence ε.",
-		"When the β is ζ, γ returns early and nobody will δ the α.", "I measured η ms before and η ms after with the ζ α.",
-		"Nothing else calls γ, so I removed it together with its β.", "This was introduced when γ began to δ every α.",
-		"The order matters here: first the β, then γ, and the α last.", "I left the ζ case alone and wrote down why.",
-		"Run it again with η workers to see ε.", "The error now names the α and its cause instead of only ε.",
-	}
-	commands = []string{
-		"go test ./internal/β/... -run γ", "git log -S γ --oneline", "grep -rn γ internal/", "go vet ./...", "make lint",
-		"curl -s localhost:8080/β | jq .α", "npm test -- γ", "psql -c 'select count(*) from β'",
-	}
-	things = strings.Fields(`session token cache queue worker index schema migration router handler parser lexer buffer stream
-		socket cookie header proxy invoice ledger webhook scheduler retry backoff deadline lease lock snapshot replica shard
-		partition cursor transaction journal checkpoint archive manifest bundle plugin extension feature flag experiment cohort
-		metric histogram trace span sampler dashboard alert pager runbook tenant account subscription coupon refund payment
-		currency locale timezone calendar reminder notification template mailer inbox attachment thumbnail encoder decoder
-		codec transcoder playlist subtitle comment thread mention reaction moderation report audit permission role policy
-		certificate keyring vault rotation handshake cipher digest signature nonce challenge captcha throttle quota bucket
-		region zone cluster node pod container volume mount image registry pipeline artifact release rollback canary`)
-	actions = strings.Fields(`retry flush rebuild merge split validate encode decode normalise cache evict refresh renew expire
-		schedule cancel dispatch buffer batch stream throttle reject accept sign verify rotate encrypt compress archive restore
-		replay rewind truncate append sort group filter count sample trace measure log report notify subscribe publish lock
-		release acquire join detach clone copy move rename delete restore upgrade migrate backfill`)
-	kinds = strings.Fields(`empty stale nested shared remote local temporary cached expired invalid partial duplicate concurrent
-		idle blocked detached readonly encrypted compressed ordered unordered sparse dense legacy experimental anonymous
-		internal external optional mandatory lazy eager bounded huge tiny nightly weekly foreign broken`)
-	troubles = []string{
-		"a timeout", "a deadlock", "a race", "an off-by-one", "a leak of memory", "a panic on nil", "stale reads", "lost updates",
-		"duplicate rows", "a broken pipe", "an unexpected EOF", "a wrong order", "drift of the clock", "a thundering herd",
-		"a permission error", "mojibake", "a rounding error", "an endless loop", "a stack overflow", "a cold start", "flapping",
-	}
-	firstNames = strings.Fields(`ada bo carla dmitri eve farid grace hiro ines jonas kemi lars mei noor otto priya quinn rosa
-		sven tara umar vera wim xenia yusuf zoe`)
-	lastNames = strings.Fields(`arden berg castro dahl eriksen fontaine gupta hansen ito jensen`)
-)
+	return v
+}()
