@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -203,116 +204,18 @@ func wrapWords(width int, text, first, rest string) string {
 	return b.String() + line + "\n"
 }
 
+//go:embed help/config.txt
+var configHelp string
+
+//go:embed help/words.txt
+var wordsHelp string
+
 // newConfigTopic explains the settings.
 func newConfigTopic() *cobra.Command {
 	return &cobra.Command{Use: "config", Short: "settings", Long: configHelp}
 }
 
-const configHelp = `
-Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: REKAL_ENABLED. Settings marked
-"repeatable" may be set several times with "git config --add"; their variables add one value.
-
-rekal.enabled::
-Whether the hooks do anything. Commands ignore it. Default true.
-
-rekal.actor::
-"human" or "agent" for every session. By default the transcript decides, and CI is an agent.
-
-rekal.remote::
-The remote that you agreed to share with. Default none. rekal.url notes its place. If the place changes, nothing is sent until you
-agree again.
-
-rekal.autopush::
-Whether "git push", to any remote, also sends the ledger to rekal.remote. Default true.
-
-rekal.redact.allow::
-A regular expression. A finding of redaction that it matches is stored anyway. Repeatable.
-
-rekal.exclude::
-A glob of paths, as in .gitignore. Nothing about such a file is stored: no tool call, no file of a commit, no text that names it.
-Repeatable.
-
-rekal.ignore::
-A glob of ledgers that are not read: an address, or a ref such as refs/rekal/origin/bob@example.com. Branches of this repository are your
-own, and always read. Repeatable.
-
-rekal.pause::
-A time in which this clone captured nothing, as FROM/TO. "pause" and "resume" write it. Repeatable.
-
-rekal.forgot::
-A session that this clone does not capture again, as AGENT/ID. "forget" writes it. Repeatable.
-
-rekal.private::
-A session that is never sent, as AGENT/ID. "private" writes it. Repeatable.
-
-rekal.records::
-Whether records of what commands print are kept. Default true.
-
-rekal.records.days, rekal.records.size::
-How long records are kept (90 days), and how much of them (64m). Raw outputs are kept for 7 days.
-
-rekal.records.transcripts::
-Whether records are also made of what agents' shells printed. Default true.
-
-rekal.group.NAME::
-The paths of repositories that belong together, with the shell's globs, for --group: "git config --global --add rekal.group.shop
-'~/src/shop-*'". Repeatable. It counts in your own configuration only (--global), and has no variable.
-
-rekal.web.rights::
-A command that "web" runs with a person, whom a proxy names in X-Forwarded-User, and a remote's address. Unless it ends with status 0, that
-person is shown nothing of the repository. It counts in your own configuration only (--global), and has no variable.
-
-rekal.mcp.write::
-Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
-
-rekal.sign::
-Whether commits of the ledger are signed. Default: commit.gpgSign.
-
-rekal.require::
-"verified": agents are told only what a key of its author signed; SQL reads all. Default: everything.
-
-rekal.price.MODEL.input, and output, cacheRead, cacheWrite::
-What a million such tokens of a model cost, for "stats". MODEL may be a glob.
-
-rekal.stats.authors::
-Whether "stats" may show all authors. Default false: yourself only.
-
-rekal.embed::
-What makes vectors of meaning: "builtin" (the default), "off", or the address of an embedding server with OpenAI's protocol (Ollama, llama.cpp).
-
-rekal.embed.model::
-The server's model. Default nomic-embed-text.
-
-REKAL_SKIP=1::
-Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`
-
 // newWordsTopic explains the words that the other pages use.
 func newWordsTopic() *cobra.Command {
-	return &cobra.Command{Use: "words", Short: "what the words mean", Long: `
-The words of the help and of the answers:
-
-ledger::
-The branch rekal/<email>. It holds your sessions and memories. git-rekal adds entries, and rewrites it only to scrub or forget.
-
-checkpoint::
-A commit of the ledger: what was new at a commit of the code, and the sessions behind that commit.
-
-session::
-One conversation with a coding agent.
-
-memory::
-A note that somebody saved with "git rekal save".
-
-record::
-What one command printed, made small. It stays in this clone.
-
-tie::
-How a session stands behind a commit. It wrote lines of it, edited its files, talked between the commit before and this one, or that is
-inferred from times, names or content alone.
-
-freshness::
-Whether the files of a session still are as its commits left them.
-
-skill::
-A file in the repository that tells coding agents when and how to ask git-rekal.`}
+	return &cobra.Command{Use: "words", Short: "what the words mean", Long: wordsHelp}
 }
