@@ -121,7 +121,8 @@ var vocabularyJSON []byte
 // vocabulary are the sentences, whose places say fills, and the words, the frequent ones first.
 var vocabulary = func() (v struct {
 	Subjects, Questions, Replies, Answers, Commands, Things, Actions, Kinds, Troubles, FirstNames, LastNames []string
-}) {
+},
+) {
 	if err := json.Unmarshal(vocabularyJSON, &v); err != nil {
 		panic(err)
 	}

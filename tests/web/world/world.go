@@ -115,9 +115,6 @@ func title(text string) step       { return step{who: "title", text: text} }
 func run(command string) step      { return step{who: "Bash", text: command} }
 func read(path string) step        { return step{who: "Read", text: path} }
 func write(path, text string) step { return step{who: "Write", text: path, more: text} }
-func edit(path, before, after string) step {
-	return step{who: "Edit", text: path, old: before, more: after}
-}
 
 // say writes a transcript of Claude Code, a minute a step up to now.
 func (w *World) say(id, branch string, steps ...step) {
