@@ -88,6 +88,21 @@ func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	return repo, nil
 }
 
+// Reopen opens the repository once more, for another goroutine.
+func (r *Repo) Reopen() (*Repo, error) {
+	out, err := Open(r.ctx, r.dir, r.env)
+	if err != nil || r.beside == nil {
+		return out, err
+	}
+	beside, err := r.beside.Reopen()
+	if err != nil {
+		out.Close()
+		return nil, err
+	}
+	out.AlsoReadFrom(beside)
+	return out, nil
+}
+
 // Init makes a bare repository in a folder that does not exist, and opens it.
 func Init(ctx context.Context, dir string) (*Repo, error) {
 	r, err := git2.InitRepository(dir, true)

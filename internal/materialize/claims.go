@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -170,28 +172,55 @@ type scanned struct {
 	ids   []string         // of all that is spoken of, and what that may be called
 }
 
-// scan reads which IDs stand in commits.
+// scan reads which IDs stand in commits, on all cores where they are many.
 func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 	out, ids := scanned{said: map[claim]db.Claim{}, first: map[claim]string{}}, map[claim]bool{}
-	err := s.eachBatch(ctx, p.commits, func(entries []entry) error {
-		for _, e := range entries {
-			if p.bytes < batchBytes && len(e.Segments) > 0 { // it is one batch: nobody reads on meanwhile
-				s.readAhead[e.key] = e
-			}
-			out.add(e, ids)
-		}
-		return nil
-	})
+	readers := min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes))
+	failed := make([]error, readers)
+	var adding sync.Mutex
+	var all sync.WaitGroup
+	for i, commits := range slices.Collect(slices.Chunk(p.commits, 1+len(p.commits)/readers)) {
+		all.Go(func() {
+			failed[i] = s.scanPart(ctx, commits, i > 0, func(e entry) {
+				adding.Lock()
+				defer adding.Unlock()
+				if p.bytes < batchBytes && len(e.Segments) > 0 { // it is one batch: nobody reads on meanwhile
+					s.readAhead[e.key] = e
+				}
+				out.add(e, ids)
+			})
+		})
+	}
+	all.Wait()
 	for cl := range ids {
 		out.ids = append(out.ids, cl.id, session.IDOfOthers(cl.id, cl.author))
 	}
-	return out, err
+	return out, cmp.Or(failed...)
+}
+
+// scanPart reads commits, beside others that do if so told.
+func (s *store) scanPart(ctx context.Context, commits []commit, beside bool, use func(entry)) (err error) {
+	repo := s.Repo
+	if beside {
+		if repo, err = repo.Reopen(); err != nil {
+			return err
+		}
+		defer repo.Close()
+	}
+	for _, c := range commits {
+		e, err := s.read(ctx, repo, c)
+		if err != nil {
+			return err
+		}
+		use(e)
+	}
+	return nil
 }
 
 // add adds what an entry claims, and to ids what it speaks of.
 func (out *scanned) add(e entry, ids map[claim]bool) {
 	for cl, c := range e.claimed() {
-		if _, ok := out.first[cl]; !ok { // commits are in order
+		if was, ok := out.first[cl]; !ok || c.Entry < was {
 			out.first[cl] = c.Entry
 		}
 		if was, known := out.said[cl]; !known || isFirmer(c, was) {

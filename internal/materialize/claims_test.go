@@ -3,7 +3,9 @@ package materialize_test
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,4 +210,25 @@ func TestClaimsBehindACut(t *testing.T) {
 	if want, got := text(s.ID, alice, "hello"), clone.texts(clone.materializer()); !slices.Contains(got, want) {
 		t.Errorf("%q, without %s", got, want)
 	}
+}
+
+// Whose an ID is does not depend on how many cores read the ledgers.
+func TestClaimsOnAllCores(t *testing.T) {
+	w := newWorld(t)
+	m, note, much := w.materializer(), memory(15, "note", "hello"), strings.Repeat("and more ", session.MaxTurn/9)
+	w.append(alice, 19, forged(alice, chat("0", 0, "human hello"), note))
+	w.catchUp(m)
+	for i := range 5 {
+		s := chat(fmt.Sprint(i), i, "human "+much, "assistant "+much)
+		w.append(bob, 20+7*i%4, entryOf(nil, s))
+		w.append(alice, 20+5*i%7, forged(alice, s, note))
+		w.dated(mallory, later(20+i%2), later(20+i), forged(mallory, s, note))
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	lived := w.catchUp(m)
+	many := w.rebuilt()
+	runtime.GOMAXPROCS(1)
+	one := w.rebuilt()
+	same(t, "lived", one, lived)
+	same(t, "on four cores", one, many)
 }

@@ -114,10 +114,7 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entr
 func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, err error) {
 	size := uint64(0)
 	for _, c := range commits {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("materialize: %w", err)
-		}
-		e, err := s.read(c)
+		e, err := s.read(ctx, s.Repo, c)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +130,10 @@ func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, e
 var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
 // read joins the segments of a commit. One that can't be read is skipped.
-func (s *store) read(c commit) (entry, error) {
+func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, error) {
+	if err := ctx.Err(); err != nil {
+		return entry{}, fmt.Errorf("materialize: %w", err)
+	}
 	if e, ok := s.readAhead[c.key]; ok {
 		return e, nil
 	}
@@ -142,7 +142,7 @@ func (s *store) read(c commit) (entry, error) {
 		out.at = c.Segments[0].Time()
 	}
 	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(s.Repo, seg.Blob)
+		e, err := ledger.ReadSegment(repo, seg.Blob)
 		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
 			return entry{}, err
 		}
@@ -156,7 +156,7 @@ func (s *store) read(c commit) (entry, error) {
 		out.Join(e)
 	}
 	if c.late {
-		out.Entry = s.importedBefore(out.Entry)
+		out.Entry = s.importedBefore(repo, out.Entry)
 	}
 	for i := range out.Sessions {
 		out.Sessions[i].CorrectSpeakers()
