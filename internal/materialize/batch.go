@@ -16,7 +16,8 @@ import (
 // batch is a run of commits on its way into the index.
 type batch struct {
 	*store
-	tx *db.Tx
+	tx     *db.Tx
+	readOn func() // see eachBatch
 
 	rows     map[string]*db.SessionRow        // sessions that the batch touches or links
 	whole    map[string]*session.Session      // those that two machines captured, as they stand
@@ -37,9 +38,9 @@ type batch struct {
 	notes    []entry
 }
 
-func newBatch(s *store, tx *db.Tx) *batch {
+func newBatch(s *store, tx *db.Tx, readOn func()) *batch {
 	return &batch{
-		store: s, tx: tx,
+		store: s, tx: tx, readOn: readOn,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
 		pending: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
 	}
@@ -315,7 +316,10 @@ func (b *batch) resolveLinks(e entry) []session.Link {
 
 // flush writes what was taken.
 func (b *batch) flush(ctx context.Context) error {
-	return search.AddWhile(ctx, b.tx, b.indexed, func() error { return b.appendRows(ctx) })
+	return search.AddWhile(ctx, b.tx, b.indexed, func() error {
+		defer b.readOn() // what follows is for one core
+		return b.appendRows(ctx)
+	})
 }
 
 // appendRows writes the rows of all tables but those of search.

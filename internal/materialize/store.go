@@ -85,29 +85,36 @@ func (e entry) idsMentioned() []string {
 	return ids
 }
 
-// eachBatch reads commits in batches: the next one while use works on one. Use must leave the repository alone, which belongs to the reader.
-func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entry) error) error {
-	var read []entry
+// eachBatch reads commits in batches: two, and another one as soon as use, which works on one, has a core to spare and calls readOn. Use must
+// leave the repository alone, which belongs to the reader.
+func (s *store) eachBatch(ctx context.Context, commits []commit, use func(batch []entry, readOn func()) error) error {
+	batches, ahead := make(chan []entry, 2), make(chan struct{}, 2)
 	var failed error
 	var beside sync.WaitGroup
 	defer beside.Wait() // then the repository is the caller's again
-	start := func() {
-		rest := commits
-		beside.Go(func() { read, failed = s.nextBatch(ctx, rest) })
-	}
-	for start(); len(commits) > 0; {
-		beside.Wait()
-		if failed != nil {
-			return failed
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	beside.Go(func() {
+		defer close(batches)
+		for batch := []entry(nil); len(commits) > 0; commits = commits[len(batch):] {
+			select {
+			case ahead <- struct{}{}:
+			case <-ctx.Done(): // nextBatch says so
+			}
+			if batch, failed = s.nextBatch(ctx, commits); failed != nil {
+				return
+			}
+			batches <- batch
 		}
-		batch := read
-		commits = commits[len(batch):]
-		start()
-		if err := use(batch); err != nil {
+	})
+	for batch := range batches {
+		readOn := sync.OnceFunc(func() { <-ahead })
+		if err := use(batch, readOn); err != nil {
 			return err
 		}
+		readOn()
 	}
-	return nil
+	return failed
 }
 
 // nextBatch reads commits until they fill a batch.
@@ -182,7 +189,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	}
 	batches, done := 0, 0
 	s.reportProgress(done, p)
-	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
+	err = s.eachBatch(ctx, p.commits, func(entries []entry, readOn func()) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
 			if err := tx.Commit(ctx); err != nil {
 				return err
@@ -196,7 +203,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 				s.skipped[e.email] = append(s.skipped[e.email], e.unread...)
 			}
 		}
-		if err := newBatch(s, tx).write(ctx, entries); err != nil {
+		if err := newBatch(s, tx, readOn).write(ctx, entries); err != nil {
 			return err
 		}
 		if done += len(entries); done < len(p.commits) { // all of it is done behind what finish does
