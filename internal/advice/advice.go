@@ -8,7 +8,7 @@ import "errors"
 type kind struct{ what, hint string }
 
 // New returns a kind of error, with what to do about it.
-func New(what, hint string) error { return &kind{what, hint} }
+func New(message, hint string) error { return &kind{message, hint} }
 
 func (k *kind) Error() string { return k.what }
 

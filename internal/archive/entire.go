@@ -308,20 +308,20 @@ func (e *entire) takeTranscripts(name string, k kept) {
 }
 
 // sessionsInMessage are the sessions of the checkpoints that a commit's message names.
-func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef, said bool) {
+func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef, named bool) {
 	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
 		cp := e.checkpoints[m[1]]
 		if cp == nil {
 			continue
 		}
-		said = true
+		named = true
 		for _, f := range cp.folders {
 			if n, ok := e.names[f.Session]; ok && !slices.Contains(out, n) {
 				out = append(out, n)
 			}
 		}
 	}
-	return out, said
+	return out, named
 }
 
 // entireDay is what older versions put before an agent's ID of a session.

@@ -12,7 +12,7 @@ import (
 
 // Attributions tells of each commit of a range, or of one commit, who wrote the lines that it brought, the oldest first. A commit without lines,
 // such as a merge, is left out.
-func (m *Moment) Attributions(ctx context.Context, rev string, give func(result.Attribution) error) error {
+func (m *Moment) Attributions(ctx context.Context, rev string, visit func(result.Attribution) error) error {
 	ids, err := commits.Revisions(ctx, m.DB, m.w.Repo, rev)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (m *Moment) Attributions(ctx context.Context, rev string, give func(result.
 	for i := range ids {
 		one, err := m.attribution(ctx, git.OID(ids[len(ids)-1-i]), known) // a range lists the newest first
 		if err == nil && len(one.Files) > 0 {
-			err = give(one)
+			err = visit(one)
 		}
 		if err != nil {
 			return err

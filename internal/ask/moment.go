@@ -73,8 +73,8 @@ func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *
 }
 
 // Story tells what stands behind a commit, a range, a session or lines: see story.Read.
-func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
-	out, err := story.Read(ctx, m.DB, m.w.Repo, what, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.hiddenIDs()})
+func (m *Moment) Story(ctx context.Context, word string) (result.Story, error) {
+	out, err := story.Read(ctx, m.DB, m.w.Repo, word, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.hiddenIDs()})
 	out.AsOf = m.AsOf
 	return out, m.explainLeftOut(err)
 }
@@ -117,8 +117,8 @@ func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, er
 }
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.
-func (m *Moment) Each(ctx context.Context, authors []string, give func(*result.StorySession, *result.Memory) error) error {
-	return story.Each(ctx, m.DB, m.w.Repo, authors, m.hiddenIDs(), give)
+func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.StorySession, *result.Memory) error) error {
+	return story.Each(ctx, m.DB, m.w.Repo, authors, m.hiddenIDs(), visit)
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.

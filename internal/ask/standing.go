@@ -65,7 +65,7 @@ type Counting struct {
 
 // Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each content of a file: where its lines come
 // from is kept in a cache, also where ctx ends the count. Files that are binary or too large have no lines.
-func (m *Moment) Standing(ctx context.Context, path string, how Counting) (Counted, error) {
+func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Counted, error) {
 	out := Counted{Files: map[string]why.Share{}}
 	head, err := m.w.Repo.Head()
 	if err != nil || head.OID == "" {
@@ -86,8 +86,8 @@ func (m *Moment) Standing(ctx context.Context, path string, how Counting) (Count
 	if len(below) == 0 {
 		return out, fmt.Errorf("%q is no file or folder of HEAD: %w", path, git.ErrNotFound)
 	}
-	if !how.Cached {
-		err = k.count(ctx, below, how.Progress)
+	if !mode.Cached {
+		err = k.count(ctx, below, mode.Progress)
 		for _, e := range all {
 			if f := k.known[e.Path]; f != nil {
 				f.stands = true
@@ -225,19 +225,19 @@ func (m *Moment) writeCounted(known map[string]*countedFile) error {
 }
 
 // LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.
-func (m *Moment) LineStats(ctx context.Context, what string, limit int, progress func(done, total int)) (result.LineStats, error) {
-	out := result.LineStats{Schema: result.Schema, Of: what, Results: []result.Lines{}}
-	path, ok := m.w.Repo.PathInside(what)
-	if what == "" || path == "." {
+func (m *Moment) LineStats(ctx context.Context, word string, limit int, progress func(done, total int)) (result.LineStats, error) {
+	out := result.LineStats{Schema: result.Schema, Of: word, Results: []result.Lines{}}
+	path, ok := m.w.Repo.PathInside(word)
+	if word == "" || path == "." {
 		path = ""
 	}
 	var err error
-	if ids := []string(nil); what != "" && m.isRevision(what) {
-		if ids, err = commits.Revisions(ctx, m.DB, m.w.Repo, what); err == nil {
+	if ids := []string(nil); word != "" && m.isRevision(word) {
+		if ids, err = commits.Revisions(ctx, m.DB, m.w.Repo, word); err == nil {
 			err = m.countCommits(ctx, &out, ids, progress)
 		}
-	} else if what != "" && !ok {
-		err = &name.UsageError{Err: fmt.Errorf("%q is no path inside of this repository", what)}
+	} else if word != "" && !ok {
+		err = &name.UsageError{Err: fmt.Errorf("%q is no path inside of this repository", word)}
 	} else {
 		err = m.countTree(ctx, &out, path, progress)
 	}

@@ -63,8 +63,8 @@ func (c Committed) WroteIn(id string) bool {
 	return slices.ContainsFunc(c.Wrote, func(w session.Wrote) bool { return w.Session == id && len(w.Lines) > 0 })
 }
 
-func (c Committed) touches(is func(path string) bool) bool {
-	return slices.ContainsFunc(c.Files, func(f session.File) bool { return is(f.Path) || f.OldPath != "" && is(f.OldPath) })
+func (c Committed) touches(matches func(path string) bool) bool {
+	return slices.ContainsFunc(c.Files, func(f session.File) bool { return matches(f.Path) || f.OldPath != "" && matches(f.OldPath) })
 }
 
 // TieKnown ties sessions without new turns to a commit: those that wrote lines of it at any time, the one in whose shell git runs,

@@ -104,14 +104,14 @@ func (f *families) join(a, b string) bool {
 }
 
 // followPath is the end of the path that begins at a commit. It shortens the path (path halving).
-func followPath(way map[string]string, sha string) string {
+func followPath(steps map[string]string, sha string) string {
 	for {
-		next, ok := way[sha]
+		next, ok := steps[sha]
 		if !ok || next == sha {
 			return sha
 		}
-		if beyond, ok := way[next]; ok {
-			way[sha] = beyond
+		if beyond, ok := steps[next]; ok {
+			steps[sha] = beyond
 		}
 		sha = next
 	}

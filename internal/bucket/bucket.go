@@ -175,7 +175,7 @@ func (b *Bucket) ask(ctx context.Context, r request) (content []byte, header htt
 }
 
 // tryRequest makes a request, and tells whether it may end otherwise when it is made again.
-func (b *Bucket) tryRequest(ctx context.Context, r request) (content []byte, header http.Header, again bool, err error) {
+func (b *Bucket) tryRequest(ctx context.Context, r request) (content []byte, header http.Header, retry bool, err error) {
 	u := b.root
 	u.Path += "/" + r.path
 	u.RawPath = encodePath(u.Path)

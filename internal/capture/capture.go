@@ -361,7 +361,7 @@ func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (r
 
 // redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later entry calls a secret is
 // redacted in the earlier ones, too.
-func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell func(int, redact.Report)) ([]redact.Entry, error) {
+func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, report func(int, redact.Report)) ([]redact.Entry, error) {
 	entries, reports := make([]redact.Entry, len(drafts)), make([]redact.Report, len(drafts))
 	apply := func(drafts []session.Entry) (found int, err error) {
 		for i, d := range drafts {
@@ -383,7 +383,7 @@ func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell 
 		return nil, err
 	}
 	for i, r := range reports {
-		tell(i, r)
+		report(i, r)
 	}
 	return entries, nil
 }

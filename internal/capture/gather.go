@@ -340,14 +340,14 @@ func (g *collector) withinBudget(source string, changed []transcript.File) []tra
 // lostLines is how many lines may have cost a turn: what is known to hold none does not count.
 func lostLines(c transcript.Counts) int { return c.Malformed + c.Oversized }
 
-func (g *collector) actor(said string) string {
+func (g *collector) actor(recorded string) string {
 	switch {
 	case g.Actor != "":
 		return g.Actor
 	case g.CI:
 		return session.ActorAgent
 	}
-	return said
+	return recorded
 }
 
 // addNew adds what is new of a session to g.fresh.
@@ -400,11 +400,11 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 
 // withStoredTimes gives turns of a transcript that tells no times those with which they were stored: it is known in which order they
 // came, and nothing else.
-func withStoredTimes(read, whole session.Session) session.Session {
+func withStoredTimes(read, stored session.Session) session.Session {
 	read.Turns = slices.Clone(read.Turns)
 	for i := range read.Turns {
-		if n := i - whole.FirstTurn; n >= 0 && n < len(whole.Turns) && whole.Turns[n].Role == read.Turns[i].Role {
-			read.Turns[i].TS = whole.Turns[n].TS
+		if n := i - stored.FirstTurn; n >= 0 && n < len(stored.Turns) && stored.Turns[n].Role == read.Turns[i].Role {
+			read.Turns[i].TS = stored.Turns[n].TS
 		}
 	}
 	return read

@@ -165,7 +165,7 @@ var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,10
 
 // statedLinks ties a commit to those sessions of this import that Stated or the commit's own message names, if the commit is not older than their new
 // turns.
-func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) {
+func (g *collector) statedLinks(c git.Commit) (links []session.Link, anyNamed bool) {
 	tie := func(s *session.Session) {
 		named := func(l session.Link) bool { return l.Session == s.ID }
 		if !attribution.Before(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {
@@ -174,7 +174,7 @@ func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) 
 	}
 	var named []session.NativeRef
 	if g.Stated != nil {
-		named, said = g.Stated(c)
+		named, anyNamed = g.Stated(c)
 	}
 	inMessage := trailer.FindAllStringSubmatch(c.Message, maxTrailers)
 	for _, s := range g.fresh {
@@ -182,14 +182,14 @@ func (g *collector) statedLinks(c git.Commit) (links []session.Link, said bool) 
 			return n.NativeID == s.NativeID && (n.Source == "" || n.Source == s.Source)
 		})
 		if slices.ContainsFunc(inMessage, func(m []string) bool { return m[1] == s.NativeID }) {
-			stated, said = true, true
+			stated, anyNamed = true, true
 		}
 		if stated {
 			tie(s)
 		}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return links, said
+	return links, anyNamed
 }
 
 // maxTrailers is how many trailers of a commit message count.

@@ -138,12 +138,12 @@ func (c *Capturer) Restore(ctx context.Context, marks []session.Mark) error {
 	return c.appendMarks(ctx, "restore", marks, func(e *session.Entry) *[]session.Mark { return &e.Restores })
 }
 
-func (c *Capturer) appendMarks(ctx context.Context, what string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
+func (c *Capturer) appendMarks(ctx context.Context, action string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}
 	return c.appendNote(ctx, func(st *state, now time.Time) *session.Entry {
-		e := &session.Entry{Subject: what + " " + marks[0].ID}
+		e := &session.Entry{Subject: action + " " + marks[0].ID}
 		if more := len(marks) - 1; more > 0 {
 			e.Subject += fmt.Sprintf(" and %d more", more)
 		}

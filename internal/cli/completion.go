@@ -123,11 +123,11 @@ complete -k -c git -n '__fish_git_using_command rekal; and __git_rekal_requires_
 )
 
 // completionFor gives a shell what an argument or a flag may be. Where nothing is known it may be a path, which shells know.
-func (app *App) completionFor(what string) cobra.CompletionFunc {
+func (app *App) completionFor(argument string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
 		app.Warn = func(error) {}
 		var out []string
-		for _, m := range app.completions(cmd.Context(), what, begin) {
+		for _, m := range app.completions(cmd.Context(), argument, begin) {
 			if strings.HasPrefix(m.word, begin) {
 				out = append(out, cobra.CompletionWithDesc(m.word, result.Printable(m.about)))
 			}
@@ -164,9 +164,9 @@ const (
 )
 
 // completions are the values that an argument or a flag may have; none for paths, and where the values can't be listed.
-func (app *App) completions(ctx context.Context, what, begin string) []match {
+func (app *App) completions(ctx context.Context, argument, prefix string) []match {
 	var words []string
-	switch what {
+	switch argument {
 	case takesPage:
 		var out []match
 		for _, cmd := range app.root.Commands() {
@@ -174,11 +174,11 @@ func (app *App) completions(ctx context.Context, what, begin string) []match {
 		}
 		return out
 	case takesID:
-		return app.completeIDs(ctx, begin)
+		return app.completeIDs(ctx, prefix)
 	case takesPurged:
 		return app.completePurged(ctx)
 	case takesRange:
-		from, _, ok := strings.Cut(begin, "..")
+		from, _, ok := strings.Cut(prefix, "..")
 		for _, name := range app.completeRevisions(ctx) {
 			if ok {
 				name = from + ".." + name
@@ -225,16 +225,16 @@ func (app *App) completions(ctx context.Context, what, begin string) []match {
 const shownIDs = 50
 
 // completeIDs are sessions and memories whose IDs begin so, in any case, the latest first.
-func (app *App) completeIDs(ctx context.Context, begin string) (out []match) {
+func (app *App) completeIDs(ctx context.Context, prefix string) (out []match) {
 	app.withExistingIndex(ctx, func(at *ask.Moment) {
-		titles, _ := at.TitlesByIDPrefix(ctx, strings.ToUpper(begin), shownIDs+1)
+		titles, _ := at.TitlesByIDPrefix(ctx, strings.ToUpper(prefix), shownIDs+1)
 		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
 		if len(ids) > shownIDs {
 			ids = ids[1:] // how far an ID may be cut its neighbours decide
 		}
 		for _, id := range slices.Backward(ids) {
-			shown := id[:max(len(names.Short(id)), len(begin))]
-			out = append(out, match{begin + shown[len(begin):], titles[id]})
+			shown := id[:max(len(names.Short(id)), len(prefix))]
+			out = append(out, match{prefix + shown[len(prefix):], titles[id]})
 		}
 	})
 	return out

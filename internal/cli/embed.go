@@ -8,22 +8,22 @@ import (
 )
 
 // embed sees to the vectors that are missing: the model that is built in makes them in the background, an embedding server at once.
-func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config, how workspace.Embedding) error {
+func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config, embedding workspace.Embedding) error {
 	if app.oneOfMany { // as many processes at once would be too much; the next commit or sync of each starts one
 		return nil
 	}
 	if conf.Embed.IsBuiltIn() {
 		return w.StartBackgroundWork(conf, true)
 	}
-	return app.embedNow(ctx, w, conf.Embed, how)
+	return app.embedNow(ctx, w, conf.Embed, embedding)
 }
 
 // embedNow makes the vectors that are missing; a terminal sees how far it is. Nothing of it is lost when the user stops it.
-func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed, how workspace.Embedding) error {
+func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed, embedding workspace.Embedding) error {
 	shown := app.meter("making vectors")
 	defer shown.end()
-	how.Progress = shown.setProgress
-	return w.Embed(ctx, conf, how)
+	embedding.Progress = shown.setProgress
+	return w.Embed(ctx, conf, embedding)
 }
 
 // catchUp brings the index up to what a command stored, and makes the vectors of it.

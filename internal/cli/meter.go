@@ -36,8 +36,8 @@ type meter struct {
 }
 
 // meter starts one; end must be called.
-func (app *App) meter(what string) *meter {
-	m := &meter{app: app, what: what, quit: make(chan struct{})}
+func (app *App) meter(task string) *meter {
+	m := &meter{app: app, what: task, quit: make(chan struct{})}
 	if app.Terminal {
 		m.out, app.Stderr = app.Stderr, m
 		m.done.Go(m.watch)
@@ -63,10 +63,10 @@ func (m *meter) setProgress(at, of int) {
 }
 
 // setStage is setProgress for a job that has several stages, each with a bar of its own.
-func (m *meter) setStage(what string, at, of int) {
+func (m *meter) setStage(stage string, at, of int) {
 	m.mu.Lock()
-	if what != m.what {
-		m.what, m.elapsed = what, 0
+	if stage != m.what {
+		m.what, m.elapsed = stage, 0
 	}
 	m.mu.Unlock()
 	m.setProgress(at, of)

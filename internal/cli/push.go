@@ -129,8 +129,8 @@ func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, auth
 }
 
 // notifyStep says on a terminal what is going on.
-func (app *App) notifyStep(what string) {
+func (app *App) notifyStep(step string) {
 	if app.Terminal {
-		app.notify(what + "…")
+		app.notify(step + "…")
 	}
 }

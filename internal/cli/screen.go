@@ -62,9 +62,9 @@ func (app *App) terminalOutput(s outputFlags) terminal.Output {
 }
 
 // hintIfSearchMeant says what a command did, and how to search for its name instead, to a person who may have meant that. Scripts get no hint.
-func (app *App) hintIfSearchMeant(what, words string) {
+func (app *App) hintIfSearchMeant(done, query string) {
 	if app.Terminal || capture.InAgent(app.Getenv) {
-		app.hint(fmt.Sprintf(`%s; to search instead: "git rekal -- %s"`, what, words))
+		app.hint(fmt.Sprintf(`%s; to search instead: "git rekal -- %s"`, done, query))
 	}
 }
 

@@ -149,12 +149,12 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 }
 
 // finishRewrite does and says what is left when a part of the ledger was written anew.
-func (c *scrubOptions) finishRewrite(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
+func (c *scrubOptions) finishRewrite(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, done string) error {
 	holding, kept := c.replaceOnRemotes(ctx, app, author, out)
 	app.notifyStep("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	app.printDone("%s", said)
+	app.printDone("%s", done)
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
 		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })

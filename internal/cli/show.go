@@ -114,20 +114,20 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 // shortestRev is how many digits may be the beginning of a commit or ID.
 const shortestRev = 4
 
-func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
+func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspace, shown result.Story) error {
 	view := text.Full
 	switch {
 	case c.shape.json:
-		return result.Write(app.Stdout, told)
+		return result.Write(app.Stdout, shown)
 	case c.md:
-		_, err := io.WriteString(app.Stdout, story.ReviewText(told))
+		_, err := io.WriteString(app.Stdout, story.ReviewText(shown))
 		return err
 	case c.stat:
 		view = text.Stat
 	case c.prompts:
 		view = text.Prompts
 	}
-	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
+	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, shown, view) }, session.Names{})
 }
 
 // printRecord prints a record of what a command printed.

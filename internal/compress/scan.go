@@ -240,13 +240,13 @@ func (s *scanned) addName(text string, words *vocabulary) int {
 
 // addWord adds the signals of a name. A plain name has none of "_./\-", but for the end of a sentence; of others only parts that were asked for
 // count.
-func (s *scanned) addWord(text string, plain bool, words *vocabulary) {
-	if end := text[len(text)-1]; !plain && (end == '.' || end == '-') {
+func (s *scanned) addWord(text string, isOneWord bool, words *vocabulary) {
+	if end := text[len(text)-1]; !isOneWord && (end == '.' || end == '-') {
 		text = text[:len(text)-1]
-		plain = text != "" && !strings.ContainsAny(text, "_/.\\-")
+		isOneWord = text != "" && !strings.ContainsAny(text, "_/.\\-")
 	}
 	switch {
-	case plain:
+	case isOneWord:
 		if says := words.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 { // not in "error: no such file"
 			s.signals |= says
 		}

@@ -65,8 +65,8 @@ func startsWithAny(text string, prefixes ...string) bool {
 }
 
 // endsWithByteOf reports whether the last byte of text is one of the bytes in some.
-func endsWithByteOf(text, some string) bool {
-	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
+func endsWithByteOf(text, bytes string) bool {
+	return text != "" && strings.IndexByte(bytes, text[len(text)-1]) >= 0
 }
 
 // indent counts the spaces and tabs that text begins with.

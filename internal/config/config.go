@@ -309,9 +309,9 @@ func (r *reader) value(key string) (string, bool) {
 	return v, ok
 }
 
-func (r *reader) addFault(key, v, what string) {
+func (r *reader) addFault(key, v, problem string) {
 	_, fromEnv := r.vars[envVariable(key)]
-	r.wrong = errors.Join(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what})
+	r.wrong = errors.Join(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: problem})
 }
 
 // boolOrTrue is a boolean that is true where nobody said.
@@ -337,8 +337,8 @@ func isSigningOn(v string) bool {
 }
 
 // embedURL is a URL, "off" for what says that nothing makes vectors, or "" for what says nothing else.
-func embedURL(v string, said bool) string {
-	if on, ok := parseBool(v); said && ok && !on {
+func embedURL(v string, isSet bool) string {
+	if on, ok := parseBool(v); isSet && ok && !on {
 		return off
 	} else if ok || v == "builtin" {
 		return ""

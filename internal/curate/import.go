@@ -27,7 +27,7 @@ type Imported struct {
 }
 
 // Import stores what somebody else kept, one source after another, and tells of each.
-func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h Histories, tell func(Imported) error) error {
+func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h Histories, report func(Imported) error) error {
 	capturer, err := w.Capturer(ctx, a)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 		if err != nil {
 			return err
 		}
-		return tell(Imported{s, out})
+		return report(Imported{s, out})
 	}
 	if h.Entire {
 		own := func(emails []string) (map[string]bool, error) { return ownAddresses(ctx, w, a, emails) }

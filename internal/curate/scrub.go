@@ -107,11 +107,11 @@ func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Auth
 	return scrubRecordsOf(ctx, w, func(from records.From) bool { return slices.Contains(a.Config.Forgot, from.Source+"/"+from.Native) })
 }
 
-func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records.From) bool) error {
+func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, matches func(records.From) bool) error {
 	var numbers []int
 	err := withRecords(ctx, w, func(v *records.View) error {
 		for _, r := range v.All {
-			if r.From != nil && is(*r.From) {
+			if r.From != nil && matches(*r.From) {
 				numbers = append(numbers, r.ID)
 			}
 		}

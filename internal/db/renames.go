@@ -30,7 +30,7 @@ func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some
 // says whether it matches any path, also outside of the repository.
-func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, some bool, err error) {
+func (d *DB) PathsLike(ctx context.Context, p Paths, limit int) (out []string, matched bool, err error) {
 	names, err := d.matchingPaths(ctx, p)
 	if err != nil {
 		return nil, false, err
@@ -41,7 +41,7 @@ func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, so
 		}
 	}
 	slices.Sort(out)
-	if len(out) > most {
+	if len(out) > limit {
 		out = nil
 	}
 	return out, len(names) > 0, nil

@@ -35,14 +35,14 @@ type Touched struct {
 }
 
 // Touched reads the files of the repository whose path holds a text, those that most sessions touched first, at most limit. Tools also read
-// folders: a path is a file where a session edited it, a commit of one changed it, or stands says so, which is asked about the others.
-func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(path string) bool) (out []Touched, err error) {
+// folders: a path is a file where a session edited it, a commit of one changed it, or isFile says so, which is called for the others.
+func (d *DB) Touched(ctx context.Context, substring string, limit int, isFile func(path string) bool) (out []Touched, err error) {
 	var ids []int64
 	var all []Touched
 	err = query(ctx, d, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
 		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(isPathInTree, "path", "p.path")+`
 			AND t.session NOT IN (SELECT id FROM purged)
-		GROUP BY p.id ORDER BY n DESC, p.path`, part).each(func(rows *Rows) error {
+		GROUP BY p.id ORDER BY n DESC, p.path`, substring).each(func(rows *Rows) error {
 		var id int64
 		var t Touched
 		err := rows.Scan(&id, &t.Path, &t.Sessions)
@@ -51,7 +51,7 @@ func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(pa
 	})
 	for i := 0; i < len(all) && len(out) < limit && err == nil; i++ {
 		changed := false
-		if changed, err = d.wasChanged(ctx, ids[i]); changed || err == nil && stands(all[i].Path) {
+		if changed, err = d.wasChanged(ctx, ids[i]); changed || err == nil && isFile(all[i].Path) {
 			out = append(out, all[i])
 		}
 	}

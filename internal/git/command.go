@@ -212,7 +212,7 @@ func (r *Repo) Feed(ctx context.Context, input string, args ...string) (string, 
 }
 
 // runGit runs a git. Of what git prints on stderr, its error has what the last argument picks.
-func runGit(ctx context.Context, cmd *exec.Cmd, said func(string) string) (string, error) {
+func runGit(ctx context.Context, cmd *exec.Cmd, summarise func(string) string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -221,7 +221,7 @@ func runGit(ctx context.Context, cmd *exec.Cmd, said func(string) string) (strin
 		}
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && stderr.Len() > 0 {
-			return "", fmt.Errorf("%s: %w", said(stderr.String()), err)
+			return "", fmt.Errorf("%s: %w", summarise(stderr.String()), err)
 		}
 		return "", err
 	}

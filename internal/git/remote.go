@@ -80,14 +80,14 @@ type Refetch bool
 
 // Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter
 // nor its depth counts. Refs here that the refspecs name and that are gone there are removed,
-// because they may be in the way of new ones (a/b of a). Whole asks for everything anew, because commits are here whose parents
+// because they may be in the way of new ones (a/b of a). refetch asks for everything anew, because commits are here whose parents
 // or blobs are not.
-func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whole Refetch, attended Attended) error {
+func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, refetch Refetch, attended Attended) error {
 	args := []string{
 		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
 		"--prune", "--no-show-forced-updates", "--refmap=", "--no-filter",
 	}
-	if whole {
+	if refetch {
 		args = append(args, "--refetch")
 		if cuts, _ := r.ShallowCuts(); len(cuts) > 0 {
 			args = append(args, "--depth=2147483647") // git's own "infinite"

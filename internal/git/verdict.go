@@ -22,9 +22,9 @@ type Verdict struct {
 // perGit is how many signatures are worth another process: each takes git some 10 ms.
 const perGit = 20
 
-// Verdicts asks git about signed commits. Alike says that all signatures of one ssh key are worth the same, if they fit: where no key holds for a time only.
+// Verdicts asks git about signed commits. sameForKey says that all signatures of one ssh key are worth the same, if they fit: where no key holds for a time only.
 // Then git is asked once for each key of the common kind, and whether its other signatures fit is worked out here: ssh-keygen takes 10 ms for each.
-func (r *Repo) Verdicts(ctx context.Context, ids []OID, alike bool) (map[OID]Verdict, error) {
+func (r *Repo) Verdicts(ctx context.Context, ids []OID, sameForKey bool) (map[OID]Verdict, error) {
 	byKey := map[string][]OID{}
 	unreadable := map[OID]Verdict{}
 	var asked, left []OID
@@ -39,7 +39,7 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID, alike bool) (map[OID]Ver
 		case signature != "" && !slices.ContainsFunc(signatureArmors(), func(begin string) bool { return strings.HasPrefix(signature, begin) }):
 			unreadable[id] = Verdict{Letter: "B"}
 			continue
-		case alike && n == 1:
+		case sameForKey && n == 1:
 			key = sshKey(payload, signature)
 		}
 		if key == "" || byKey[key] == nil {

@@ -150,10 +150,10 @@ func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Wh
 }
 
 // open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
-func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspace.Workspace) bool, named, paths []string) {
+func (g *Group) open(ctx context.Context, p workspace.Process, isAllowed func(*workspace.Workspace) bool, named, paths []string) {
 	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
 	g.runParallel(len(paths), func(i int) {
-		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && may != nil && !may(opened[i]) {
+		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && isAllowed != nil && !isAllowed(opened[i]) {
 			opened[i].Close()
 			failed[i] = ErrNone
 		}
@@ -162,7 +162,7 @@ func (g *Group) open(ctx context.Context, p workspace.Process, may func(*workspa
 	for i, w := range opened {
 		switch {
 		case failed[i] != nil:
-			if may != nil {
+			if isAllowed != nil {
 				continue // its name may say something already
 			}
 			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {

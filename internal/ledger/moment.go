@@ -97,9 +97,9 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 func isTip(base string) bool { return base == "" || base == "HEAD" || base == "@" }
 
 // stepFrom goes from a commit by ~N and the like.
-func (w *resolver) stepFrom(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
-	if err == nil && way != "" {
-		id, err = w.revision(string(id) + way)
+func (w *resolver) stepFrom(ctx context.Context, id git.OID, steps string, err error) (Moment, error) {
+	if err == nil && steps != "" {
+		id, err = w.revision(string(id) + steps)
 	}
 	if err != nil {
 		return Moment{}, err
@@ -108,19 +108,19 @@ func (w *resolver) stepFrom(ctx context.Context, id git.OID, way string, err err
 }
 
 // asOfDate goes back from a commit to what was there at a date.
-func (w *resolver) asOfDate(ctx context.Context, from git.OID, date, way string) (Moment, error) {
+func (w *resolver) asOfDate(ctx context.Context, from git.OID, date, steps string) (Moment, error) {
 	when, ok := question.At(date, question.Clock{Now: w.now})
 	if !ok {
 		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
 	}
-	if from == w.tip && way == "" {
+	if from == w.tip && steps == "" {
 		return w.atTimeWithImports(ctx, when)
 	}
 	id, err := w.lastBefore(ctx, from, when)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: there was nothing yet", ErrNoMoment)
 	}
-	return w.stepFrom(ctx, id, way, err)
+	return w.stepFrom(ctx, id, steps, err)
 }
 
 // abbreviated is a commit's OID or its beginning, as git takes it.

@@ -23,16 +23,16 @@ type Copied struct {
 
 // CopyFrom appends what another ledger says of some sessions, entry by entry with their dates, and leaves out what remotes are known to hold of
 // that ledger, and what is here already.
-func (l *Ledger) CopyFrom(ctx context.Context, from *Ledger, is func(id string) bool) (out Copied, err error) {
+func (l *Ledger) CopyFrom(ctx context.Context, from *Ledger, isWanted func(id string) bool) (out Copied, err error) {
 	for range tries {
-		if out, err = l.copyFrom(ctx, from, is); !errors.Is(err, git.ErrMoved) {
+		if out, err = l.copyFrom(ctx, from, isWanted); !errors.Is(err, git.ErrMoved) {
 			return out, err
 		}
 	}
 	return out, fmt.Errorf("ledger: %s: %w", l.ref, err)
 }
 
-func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) bool) (Copied, error) {
+func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id string) bool) (Copied, error) {
 	out := Copied{Sessions: map[string]bool{}}
 	sent, err := from.sentSegments(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, is func(id string) 
 		}
 		found := map[string]bool{}
 		_, those := e.Split(func(id string) bool {
-			if is(id) {
+			if isWanted(id) {
 				found[id] = true
 			}
 			return found[id]

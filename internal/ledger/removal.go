@@ -48,23 +48,23 @@ func (r removals) item(id string) *removedItem {
 	return r.items[id]
 }
 
-func (r removals) add(one session.Removal) {
+func (r removals) add(removal session.Removal) {
 	switch {
-	case one.Entry != "":
-		r.entries[one.Entry] = true
-	case one.Session != "":
-		item := r.item(one.Session)
+	case removal.Entry != "":
+		r.entries[removal.Entry] = true
+	case removal.Session != "":
+		item := r.item(removal.Session)
 		switch {
-		case one.Title:
+		case removal.Title:
 			item.title = true
-		case one.Turn != nil:
-			item.turns[*one.Turn] = true
+		case removal.Turn != nil:
+			item.turns[*removal.Turn] = true
 		default:
 			item.all = true
 		}
-	case isSegment(one.Segment):
-		name := Segment{Path: one.Segment}.entryID()
-		r.segments[name] = append(r.segments[name], one)
+	case isSegment(removal.Segment):
+		name := Segment{Path: removal.Segment}.entryID()
+		r.segments[name] = append(r.segments[name], removal)
 	}
 }
 
@@ -189,9 +189,9 @@ func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 	t.found = t.found || t.changed
 }
 
-// dropFrom is a list without what goes.
-func dropFrom[T any](t *taken, list []T, goes func(T) bool) []T {
-	kept := slices.DeleteFunc(list, goes)
+// dropFrom returns the list without what isDropped reports.
+func dropFrom[T any](t *taken, list []T, isDropped func(T) bool) []T {
+	kept := slices.DeleteFunc(list, isDropped)
 	t.changed = t.changed || len(kept) < len(list)
 	return kept
 }

@@ -229,12 +229,12 @@ func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []
 }
 
 // noteReplacement notes what stands in the place of segments.
-func (w *scrubber) noteReplacement(was, now []Segment) {
+func (w *scrubber) noteReplacement(before, after []Segment) {
 	blobs := map[string]git.OID{}
-	for _, s := range was {
+	for _, s := range before {
 		blobs[s.Path] = ""
 	}
-	for _, s := range now {
+	for _, s := range after {
 		blobs[s.Path] = s.Blob
 	}
 	for _, path := range slices.SortedFunc(maps.Keys(blobs), comparePaths) {

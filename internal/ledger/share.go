@@ -406,13 +406,13 @@ func (l *Ledger) explainRejection(ctx context.Context, remote string, attended g
 	return &BlockedError{Ref: l.ref, By: by, Remote: remote}
 }
 
-func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, attended git.Attended) (sent bool, err error) {
-	instead, err := l.holdsAllOf(ctx, had, tip)
+func (l *Ledger) send(ctx context.Context, remote string, lastSeen, tip git.OID, attended git.Attended) (sent bool, err error) {
+	instead, err := l.holdsAllOf(ctx, lastSeen, tip)
 	if err != nil {
 		return false, err
 	}
 	if instead {
-		return l.repo.Replace(ctx, remote, l.ref, had, tip, attended)
+		return l.repo.Replace(ctx, remote, l.ref, lastSeen, tip, attended)
 	}
 	return l.repo.Push(ctx, remote, l.ref, tip, attended)
 }
@@ -456,14 +456,14 @@ func (l *Ledger) lastSeenAt(remote string) git.OID {
 
 // noteSent notes what the remote holds now. git does so itself only where the remote's refspec
 // covers the branch. It is no reason to fail that it can't be noted: it was sent.
-func (l *Ledger) noteSent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
+func (l *Ledger) noteSent(ctx context.Context, remote string, new bool, lastSeen, tip git.OID) (int, error) {
 	if now := l.lastSeenAt(remote); now != tip {
 		_ = l.repo.CompareAndSwap(ctx, l.trackingRef(remote), now, tip, "rekal: push")
 	}
 	if !new {
 		return 0, nil
 	}
-	commits, err := Since(ctx, l.repo, tip, had)
+	commits, err := Since(ctx, l.repo, tip, lastSeen)
 	if err != nil {
 		return 0, err
 	}

@@ -66,12 +66,12 @@ func Acquire(ctx context.Context, path string, kind Exclusive, wait time.Duratio
 
 // tryOnce takes the lock once. The file is opened anew each time, because the one that was there
 // may have been removed by its holder.
-func tryOnce(path string, kind Exclusive, how int) (*Lock, error) {
+func tryOnce(path string, kind Exclusive, mode int) (*Lock, error) {
 	f, err := openFile(path, kind)
 	if err != nil || f == nil {
 		return &Lock{}, err
 	}
-	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	err = unix.Flock(int(f.Fd()), mode|unix.LOCK_NB)
 	if err == nil && !isStillNamed(f, path) {
 		err = unix.EWOULDBLOCK // held, but not the file that others will find
 	}

@@ -59,7 +59,7 @@ func (m *Materializer) bytesToRead(p *plan) uint64 {
 }
 
 // readableUpTo is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
-func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, over *ledger.BoundsError, err error) {
+func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, beyond *ledger.BoundsError, err error) {
 	was := p.was[h.Ref]
 	switch {
 	case h.Remote == "":
@@ -71,10 +71,10 @@ func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head)
 	}
 	limit := was.bytes + min(m.bytesToRead(p), ledger.NoLimit-was.bytes)
 	got, err := m.limits().AsOf(m.Now()).NewestWithin(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
-	if errors.As(err, &over) {
+	if errors.As(err, &beyond) {
 		err = nil
 	}
-	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, over, err
+	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, beyond, err
 }
 
 func describeReach(applied git.OID) string {

@@ -13,9 +13,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// JudgeSignatures notes what the signatures of the ledgers' commits are worth. Keys and alike are of signature.KeysPrint: what was found with other keys is looked at
+// JudgeSignatures notes what the signatures of the ledgers' commits are worth. keys and sameForKey are of signature.KeysFingerprint: what was found with other keys is looked at
 // again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
-func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, alike bool, most int) (all bool, err error) {
+func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool, limit int) (all bool, err error) {
 	index := embeddable{m}
 	var known []db.SignatureRow
 	missing := 0
@@ -39,10 +39,10 @@ func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, alike b
 		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
 			said := before.of(ids)
 			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
-			all = all && len(ids) <= most
-			ids = ids[max(0, len(ids)-most):]
-			most -= len(ids)
-			more, err := m.Repo.Verdicts(ctx, ids, alike)
+			all = all && len(ids) <= limit
+			ids = ids[max(0, len(ids)-limit):]
+			limit -= len(ids)
+			more, err := m.Repo.Verdicts(ctx, ids, sameForKey)
 			maps.Copy(said, more)
 			return said, err
 		})

@@ -274,7 +274,7 @@ func (m *Materializer) Forget(ctx context.Context) error {
 
 // forgetMoments removes the tables of the moments in a folder, but for one, and some of those last
 // asked for.
-func forgetMoments(ctx context.Context, dir, but string, keep int) error {
+func forgetMoments(ctx context.Context, dir, except string, keep int) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("materialize: %w", err)
@@ -282,7 +282,7 @@ func forgetMoments(ctx context.Context, dir, but string, keep int) error {
 	used := map[string]time.Time{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !e.IsDir() || path == but { // none of ours: a .DS_Store
+		if !e.IsDir() || path == except { // none of ours: a .DS_Store
 			continue
 		}
 		if filepath.Ext(path) == goneSuffix { // of a process that died

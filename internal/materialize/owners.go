@@ -37,10 +37,10 @@ type batchWork struct {
 func (w batchWork) Edited(id string) map[string]bool { return w.pending[id] }
 
 // AskMentions reads what the tables hold of a session's calls where what is new does not say it already.
-func (w batchWork) AskMentions(id string, what func(*attribution.Mentions) bool) (bool, error) {
+func (w batchWork) AskMentions(id string, question func(*attribution.Mentions) bool) (bool, error) {
 	n := w.mentionsOf(id)
-	if w.loaded[id] || what(n) {
-		return what(n), nil
+	if w.loaded[id] || question(n) {
+		return question(n), nil
 	}
 	if err := w.ctx.Err(); err != nil {
 		return false, fmt.Errorf("materialize: %w", err)
@@ -51,5 +51,5 @@ func (w batchWork) AskMentions(id string, what func(*attribution.Mentions) bool)
 	}
 	n.Add(calls)
 	w.loaded[id] = true
-	return what(n), nil
+	return question(n), nil
 }

@@ -134,8 +134,8 @@ type plan struct {
 
 // plan lists what heads hold beyond have. It returns errRestart where a ledger that was read is
 // gone or was rewritten: what it said must leave the tables.
-func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, off map[string]bool) (*plan, error) {
-	p := &plan{have: have, was: was, effort: effort, off: off, cursor: cursor{}, authors: map[string]string{}, tips: map[string]git.OID{}}
+func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, leaveOut map[string]bool) (*plan, error) {
+	p := &plan{have: have, was: was, effort: effort, off: leaveOut, cursor: cursor{}, authors: map[string]string{}, tips: map[string]git.OID{}}
 	known := map[string][]git.OID{} // what is applied, by author
 	for _, h := range heads {
 		author := authorOf(h.Email, h.Ref)

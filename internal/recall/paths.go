@@ -45,15 +45,15 @@ func pathsAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) 
 	return out, asPath, nil
 }
 
-func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (p db.Paths, some bool, err error) {
+func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (p db.Paths, found bool, err error) {
 	// How Go writes a pattern down: the literal in it shows.
 	pattern, err := syntax.Parse(req.File, syntax.Perl)
 	if err != nil {
 		return p, false, name.WrongFilter("file", fmt.Errorf("%q: %w", req.File, err))
 	}
 	p.Match = pattern.String()
-	some, err = otherNames(ctx, index, repo, req, &p)
-	return p, some, err
+	found, err = otherNames(ctx, index, repo, req, &p)
+	return p, found, err
 }
 
 // touchingFiles keeps of what was found what touched one of the files; all of it, and no files, where

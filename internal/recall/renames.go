@@ -27,7 +27,7 @@ func (n names) addRename(old, now string) {
 
 // otherNames are what files were called before and are called since that a pattern matches by one of their names, as ledgers and
 // git know it. Some says whether any path is meant.
-func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, p *db.Paths) (some bool, err error) {
+func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, p *db.Paths) (found bool, err error) {
 	matches, err := p.Matcher()
 	if err != nil {
 		return false, name.WrongFilter("file", err)
@@ -40,7 +40,7 @@ func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, 
 	for _, r := range renames {
 		n.addRename(r.Old, r.New)
 	}
-	touched, some, err := index.PathsLike(ctx, *p, maxFollowed)
+	touched, found, err := index.PathsLike(ctx, *p, maxFollowed)
 	if err != nil {
 		return false, err
 	}
@@ -48,7 +48,7 @@ func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, 
 		return false, err
 	}
 	p.Names = append(followRenames(n.newer, matches), followRenames(n.older, matches)...)
-	return some || len(p.Names) > 0, nil
+	return found || len(p.Names) > 0, nil
 }
 
 // addGitRenames adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.

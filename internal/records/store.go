@@ -244,7 +244,7 @@ func (s Store) ProgressFile() string {
 const progress = "progress-"
 
 // DropProgress removes those files but one.
-func (s Store) DropProgress(but string) error {
+func (s Store) DropProgress(except string) error {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("records: %w", err)
@@ -252,7 +252,7 @@ func (s Store) DropProgress(but string) error {
 	err = nil
 	for _, e := range entries {
 		path := filepath.Join(s.Dir, e.Name())
-		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != but { // one with a dot is being written
+		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != except { // one with a dot is being written
 			err = errors.Join(err, removeIfThere(path))
 		}
 	}

@@ -259,37 +259,37 @@ type Entry struct {
 
 // Split parts what an entry says of some sessions from the rest. Each part has the checkpoint, with its own links, where that ties something
 // or nothing was parted from it.
-func (e Entry) Split(apart func(id string) bool) (rest, those Entry) {
+func (e Entry) Split(isSelected func(id string) bool) (rest, selected Entry) {
 	rest = e
-	rest.Sessions, those.Sessions = split(e.Sessions, func(s Session) bool { return apart(s.ID) })
-	rest.Purges, those.Purges = split(e.Purges, func(m Mark) bool { return apart(m.ID) })
-	rest.Restores, those.Restores = split(e.Restores, func(m Mark) bool { return apart(m.ID) })
-	rest.Wrote, those.Wrote = split(e.Wrote, func(w Wrote) bool { return apart(w.Session) })
+	rest.Sessions, selected.Sessions = split(e.Sessions, func(s Session) bool { return isSelected(s.ID) })
+	rest.Purges, selected.Purges = split(e.Purges, func(m Mark) bool { return isSelected(m.ID) })
+	rest.Restores, selected.Restores = split(e.Restores, func(m Mark) bool { return isSelected(m.ID) })
+	rest.Wrote, selected.Wrote = split(e.Wrote, func(w Wrote) bool { return isSelected(w.Session) })
 	if e.Checkpoint == nil {
-		return rest, those
+		return rest, selected
 	}
-	links, parted := split(e.Checkpoint.Links, func(l Link) bool { return apart(l.Session) })
-	if len(those.Sessions)+len(those.Wrote)+len(parted) == 0 {
-		return rest, those
+	links, parted := split(e.Checkpoint.Links, func(l Link) bool { return isSelected(l.Session) })
+	if len(selected.Sessions)+len(selected.Wrote)+len(parted) == 0 {
+		return rest, selected
 	}
 	here, there := *e.Checkpoint, *e.Checkpoint
 	here.Links, there.Links = links, parted
-	rest.Checkpoint, those.Checkpoint = &here, &there
+	rest.Checkpoint, selected.Checkpoint = &here, &there
 	if len(rest.Sessions)+len(rest.Wrote)+len(links) == 0 {
 		rest.Checkpoint = nil
 	}
-	return rest, those
+	return rest, selected
 }
 
-func split[T any](list []T, apart func(T) bool) (rest, those []T) {
+func split[T any](list []T, isSelected func(T) bool) (rest, selected []T) {
 	for _, v := range list {
-		if apart(v) {
-			those = append(those, v)
+		if isSelected(v) {
+			selected = append(selected, v)
 		} else {
 			rest = append(rest, v)
 		}
 	}
-	return rest, those
+	return rest, selected
 }
 
 // SaysAnything reports whether an entry says anything that a segment keeps.

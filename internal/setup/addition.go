@@ -126,13 +126,13 @@ func (a addition) addTo(text []byte) (more []byte, pieces []piece, err error) {
 	return more, pieces, nil
 }
 
-func (a addition) has(text []byte) (is bool, wrong string) {
+func (a addition) has(text []byte) (present bool, problem string) {
 	for _, s := range a.sections {
-		if is, wrong = s.find(text); is {
+		if present, problem = s.find(text); present {
 			break
 		}
 	}
-	return is, wrong
+	return present, problem
 }
 
 // removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it and nothing else

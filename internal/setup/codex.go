@@ -50,7 +50,7 @@ func (s codexServer) pieceToAdd(text []byte) (*piece, error) {
 	return p, nil
 }
 
-func (s codexServer) remove(text []byte) (rest []byte, gone bool) {
+func (s codexServer) remove(text []byte) (rest []byte, removed bool) {
 	if servers, err := s.parseServers(text); err != nil || !s.isOurs(servers) {
 		return text, false
 	}
@@ -66,11 +66,11 @@ func (codexServer) isOurs(servers map[string]any) bool {
 	return reflect.DeepEqual(servers[serverName], map[string]any{"command": "git-rekal", "args": []any{"mcp"}})
 }
 
-func (s codexServer) find(text []byte) (is bool, wrong string) {
+func (s codexServer) find(text []byte) (present bool, problem string) {
 	servers, _ := s.parseServers(text)
 	server, _ := servers[serverName].(map[string]any)
 	if !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
-		wrong = serverWrong
+		problem = serverWrong
 	}
-	return servers[serverName] != nil, wrong
+	return servers[serverName] != nil, problem
 }

@@ -144,7 +144,7 @@ func (v jsonValue) existing(text []byte) *hujson.Value {
 	return nil
 }
 
-func (v jsonValue) remove(text []byte) (rest []byte, gone bool) {
+func (v jsonValue) remove(text []byte) (rest []byte, removed bool) {
 	var ours any
 	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil || !reflect.DeepEqual(withoutComments(found), ours) {
 		return text, false
@@ -225,7 +225,7 @@ func (v jsonValue) parse(text []byte) (hujson.Value, error) {
 
 func withoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte(bom)) }
 
-func (v jsonValue) find(text []byte) (is bool, wrong string) {
+func (v jsonValue) find(text []byte) (present bool, problem string) {
 	if v.name == "" {
 		return hasHooks(text), ""
 	}
@@ -234,9 +234,9 @@ func (v jsonValue) find(text []byte) (is bool, wrong string) {
 		return false, ""
 	}
 	if server, _ := withoutComments(found).(map[string]any); !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
-		wrong = serverWrong
+		problem = serverWrong
 	}
-	return true, wrong
+	return true, problem
 }
 
 // serverWrong is what a Report says of a server by our name that is another one.

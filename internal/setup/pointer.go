@@ -25,7 +25,7 @@ const (
 		"<!-- git-rekal: end -->\n"
 )
 
-func (pointer) find(text []byte) (is bool, wrong string) {
+func (pointer) find(text []byte) (present bool, problem string) {
 	return bytes.Contains(text, []byte(pointerBegin)), ""
 }
 
@@ -36,7 +36,7 @@ func (p pointer) pieceToAdd(text []byte) (*piece, error) {
 	return appendLines(text, pointerLines), nil
 }
 
-func (pointer) remove(text []byte) (rest []byte, gone bool) { return cutLines(text, pointerLines) }
+func (pointer) remove(text []byte) (rest []byte, removed bool) { return cutLines(text, pointerLines) }
 
 // appendLines is the piece that appends lines to a text, whose last line may have no end.
 func appendLines(text []byte, lines string) *piece {

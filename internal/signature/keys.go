@@ -12,11 +12,11 @@ import (
 )
 
 // KeysFingerprint is a sum of what decides which signatures are good: the files of allowed and revoked signers, and when a keyring was last changed. A verdict holds as
-// long as it is the same. Alike says that of each ssh key all signatures are worth the same: ssh-keygen judges them, and none holds for a time only.
+// long as it is the same. sameForKey says that of each ssh key all signatures are worth the same: ssh-keygen judges them, and none holds for a time only.
 // Relative paths begin at dir.
-func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (print string, alike bool) {
+func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (fingerprint string, sameForKey bool) {
 	sum := sha256.New()
-	alike = len(conf["gpg.ssh.program"]) == 0
+	sameForKey = len(conf["gpg.ssh.program"]) == 0
 	for _, key := range []string{"gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"} {
 		if all := conf[key]; len(all) > 0 {
 			file := all[len(all)-1]
@@ -27,7 +27,7 @@ func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (
 				path = file
 			}
 			text, err := os.ReadFile(path) // without one, nobody's key is known
-			alike = alike && err == nil && !bytes.Contains(bytes.ToLower(text), []byte("valid-"))
+			sameForKey = sameForKey && err == nil && !bytes.Contains(bytes.ToLower(text), []byte("valid-"))
 			fmt.Fprintf(sum, "%s %s %d\n%s\n", key, file, len(text), text)
 		}
 	}
@@ -42,5 +42,5 @@ func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (
 			fmt.Fprintln(sum, name, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8]), alike
+	return hex.EncodeToString(sum.Sum(nil)[:8]), sameForKey
 }

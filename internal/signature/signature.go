@@ -40,8 +40,8 @@ type Signer struct {
 	failed                           error
 }
 
-// NewSigner is the signer that a configuration asks for; nil where nothing is to be signed. who is the committer, "Name <email>".
-func NewSigner(conf map[string][]string, wanted bool, who, home string, env []string) *Signer {
+// NewSigner is the signer that a configuration asks for; nil where nothing is to be signed. committer is, "Name <email>".
+func NewSigner(conf map[string][]string, wanted bool, committer, home string, env []string) *Signer {
 	if !wanted {
 		return nil
 	}
@@ -56,9 +56,9 @@ func NewSigner(conf map[string][]string, wanted bool, who, home string, env []st
 	case "ssh":
 		s.program, s.keyCommand = cmp.Or(last("gpg.ssh.program"), "ssh-keygen"), last("gpg.ssh.defaultkeycommand")
 	case "x509":
-		s.program, s.key = cmp.Or(last("gpg.x509.program"), "gpgsm"), cmp.Or(s.key, who)
+		s.program, s.key = cmp.Or(last("gpg.x509.program"), "gpgsm"), cmp.Or(s.key, committer)
 	default:
-		s.program, s.key = cmp.Or(last("gpg.openpgp.program"), last("gpg.program"), "gpg"), cmp.Or(s.key, who)
+		s.program, s.key = cmp.Or(last("gpg.openpgp.program"), last("gpg.program"), "gpg"), cmp.Or(s.key, committer)
 	}
 	return s
 }

@@ -81,8 +81,8 @@ func prefixed(sign, text string) string {
 func oneLine(text string) string { return session.OneLine(result.Printable(text)) }
 
 // agentTurns are the last lastAnswers turns of the agent.
-func agentTurns(said []result.Turn) (out []result.Turn) {
-	for _, t := range slices.Backward(said) {
+func agentTurns(turns []result.Turn) (out []result.Turn) {
+	for _, t := range slices.Backward(turns) {
 		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && strings.TrimSpace(t.Content) != "" {
 			if out = append(out, t); len(out) == lastAnswers {
 				break

@@ -16,7 +16,7 @@ import (
 
 // Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
 // out, and so is what is hidden. One of the two it gives is nil.
-func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, give func(*result.StorySession, *result.Memory) error) error {
+func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, visit func(*result.StorySession, *result.Memory) error) error {
 	t := &builder{index: index, repo: repo, purged: hidden}
 	if err := t.loadIDs(ctx); err != nil {
 		return err
@@ -27,21 +27,21 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []s
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(hidden, id) })
 	for _, id := range slices.Backward(ids) {
-		if err := t.giveSession(ctx, id, give); err != nil {
+		if err := t.giveSession(ctx, id, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *builder) giveSession(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
+func (t *builder) giveSession(ctx context.Context, id string, visit func(*result.StorySession, *result.Memory) error) error {
 	t.out.Memories = nil
 	if err := t.addMemory(ctx, id); err != nil {
 		return err
 	}
 	if len(t.out.Memories) > 0 {
 		if m := t.out.Memories[0]; m.Content != session.Scrubbed {
-			return give(nil, &m)
+			return visit(nil, &m)
 		}
 		return nil
 	}
@@ -53,7 +53,7 @@ func (t *builder) giveSession(ctx context.Context, id string, give func(*result.
 	if s.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	return give(&s, nil)
+	return visit(&s, nil)
 }
 
 // FileName is what a file of a session or memory is called: when it began, its ID, and its title in ASCII.

@@ -70,7 +70,7 @@ func (p *page) subjectLine(cp result.Checkpoint, subject string) []span {
 }
 
 // trimLeavingColumns is a text that leaves some columns of a line.
-func (p *page) trimLeavingColumns(s string, but int) string {
+func (p *page) trimLeavingColumns(s string, columns int) string {
 	if p.Width == 0 {
 		return s
 	}
@@ -78,7 +78,7 @@ func (p *page) trimLeavingColumns(s string, but int) string {
 	if p.UTF8 {
 		ellipsis = "…"
 	}
-	return trimToWidth(s, max(p.Width-but, 1), ellipsis)
+	return trimToWidth(s, max(p.Width-columns, 1), ellipsis)
 }
 
 func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {

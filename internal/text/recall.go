@@ -14,14 +14,14 @@ import (
 // Exchange is what was asked and what was answered; either may be empty.
 type Exchange struct{ Asked, Answered string }
 
-// Recall is the answer of a recall, the best first. Of `git rekal why` said holds, by a session's ID, what it was asked and
+// Recall is the answer of a recall, the best first. Of `git rekal why` exchanges holds, by a session's ID, what it was asked and
 // answered there.
-func Recall(look Look, a result.Recall, said map[string]Exchange) string {
+func Recall(look Look, a result.Recall, exchanges map[string]Exchange) string {
 	p := &page{Look: look}
 	p.writeUnderstood(a)
 	for i, h := range a.Results {
 		p.blankLine()
-		p.writeHit(i+1, h, a.Why, said)
+		p.writeHit(i+1, h, a.Why, exchanges)
 	}
 	if len(a.More) > 0 {
 		p.blankLine()
@@ -81,7 +81,7 @@ func (p *page) day(stamp string) string {
 }
 
 // writeHit shows one result.
-func (p *page) writeHit(rank int, h result.Hit, why *result.Why, said map[string]Exchange) {
+func (p *page) writeHit(rank int, h result.Hit, why *result.Why, exchanges map[string]Exchange) {
 	head := fmt.Sprintf("%d. ", rank)
 	title := cmp.Or(h.Title, h.Command, "(no title)")
 	if h.Kind == kindRecord {
@@ -96,7 +96,7 @@ func (p *page) writeHit(rank int, h result.Hit, why *result.Why, said map[string
 	if h.Explains != nil && why != nil {
 		p.writeLine(in, more, explanation(h))
 	}
-	p.writePassage(in, h, said[h.ID])
+	p.writePassage(in, h, exchanges[h.ID])
 	if files := firstFiles(h); len(files) > 0 {
 		p.writeLine(in, in, files...)
 	}
@@ -173,24 +173,24 @@ func (p *page) commitSpans(h result.Hit) []span {
 }
 
 // writePassage is what was said: of a line the prompt and the answer, of others what answers the question best.
-func (p *page) writePassage(in string, h result.Hit, said Exchange) {
+func (p *page) writePassage(indent string, h result.Hit, exchange Exchange) {
 	began := ""
-	if h.Explains != nil && said != (Exchange{}) {
+	if h.Explains != nil && exchange != (Exchange{}) {
 		began = h.Explains.Purpose
 	}
-	for _, part := range []struct{ who, text string }{{"Began with: ", began}, {"Asked: ", said.Asked}, {"Answered: ", said.Answered}} {
+	for _, part := range []struct{ who, text string }{{"Began with: ", began}, {"Asked: ", exchange.Asked}, {"Answered: ", exchange.Answered}} {
 		if part.text != "" {
-			p.writeLine(in, in+"  ", append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
+			p.writeLine(indent, indent+"  ", append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
 		}
 	}
-	if said != (Exchange{}) || h.Snippet == "" {
+	if exchange != (Exchange{}) || h.Snippet == "" {
 		return
 	}
 	if h.Kind == kindRecord {
-		p.writeLines(in+"  ", h.Snippet)
+		p.writeLines(indent+"  ", h.Snippet)
 		return
 	}
-	p.writeLine(in, in, p.markMatches(h.Snippet)...)
+	p.writeLine(indent, indent, p.markMatches(h.Snippet)...)
 }
 
 // firstFiles are the first that a session changed, each in one line.
@@ -230,7 +230,7 @@ func remarksOn(h result.Hit, why bool) []string {
 }
 
 // filesSince names the files that became something since a session left them; "" for none.
-func filesSince(what string, files []result.File, freshness string) string {
+func filesSince(change string, files []result.File, freshness string) string {
 	var paths []string
 	for _, f := range files {
 		if f.Freshness == freshness {
@@ -244,5 +244,5 @@ func filesSince(what string, files []result.File, freshness string) string {
 	case n > most+1:
 		paths = append(paths[:most], fmt.Sprintf("and %d more", n-most))
 	}
-	return what + " since: " + strings.Join(paths, " ")
+	return change + " since: " + strings.Join(paths, " ")
 }

@@ -29,8 +29,8 @@ func Session(look Look, s result.Session) string {
 }
 
 // privateMark says that a session is private; "" where it is not.
-func privateMark(is bool) string {
-	if is {
+func privateMark(isPrivate bool) string {
+	if isPrivate {
 		return "private"
 	}
 	return ""
@@ -118,14 +118,14 @@ func (p *page) writeDetails(s result.Session) {
 }
 
 // writeList is a heading with a line for each of n things; of total there are more.
-func (p *page) writeList(heading string, n, total int, one func(i int) []span) {
+func (p *page) writeList(heading string, n, total int, line func(i int) []span) {
 	if n == 0 {
 		return
 	}
 	p.blankLine()
 	p.writeLine("", "  ", printableSpan(bold, heading))
 	for i := range n {
-		p.writeLine("  ", "    ", one(i)...)
+		p.writeLine("  ", "    ", line(i)...)
 	}
 	if total > n {
 		p.writeLine("  ", "    ", printableSpanf(unstyled, "and %d more", total-n))

@@ -32,18 +32,18 @@ func (d *claudeDecoder) addResults(p *part, content gjson.Result) {
 }
 
 // structuredHunks reads what the result of an edit says. A file that was made has no patch, and all of it is new.
-func structuredHunks(said gjson.Result) (hunks []Hunk, ok bool) {
+func structuredHunks(patch gjson.Result) (hunks []Hunk, ok bool) {
 	var lines []string
-	for _, h := range said.Get("structuredPatch").Array() {
+	for _, h := range patch.Get("structuredPatch").Array() {
 		lines = append(lines, "@@")
 		for _, l := range h.Get("lines").Array() {
 			lines = append(lines, l.Str)
 		}
 	}
-	if len(lines) == 0 && said.Get("type").Str == "create" {
-		return []Hunk{{New: linesOf(said.Get("content").Str)}}, said.Get("structuredPatch").IsArray()
+	if len(lines) == 0 && patch.Get("type").Str == "create" {
+		return []Hunk{{New: linesOf(patch.Get("content").Str)}}, patch.Get("structuredPatch").IsArray()
 	}
-	return hunksOf(lines), said.Get("structuredPatch").IsArray()
+	return hunksOf(lines), patch.Get("structuredPatch").IsArray()
 }
 
 // claudeTools are the tools that touch files or run commands.

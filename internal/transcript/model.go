@@ -43,7 +43,7 @@ func (m *models) forgetFrom(from int64) {
 }
 
 // modelName is what a record says as the ledger takes it.
-func modelName(said string) string { return ledgerName(validText(strings.TrimSpace(said))) }
+func modelName(recorded string) string { return ledgerName(validText(strings.TrimSpace(recorded))) }
 
 // lastModel is the model that spoke last; "" where nobody says.
 func (m *models) lastModel() string {

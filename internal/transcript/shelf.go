@@ -163,8 +163,8 @@ func (l *shelves) decideFolders(k *shelf) {
 // headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.
 const headLines = 8
 
-// folderIn reads the first lines of a transcript. It is told when a folder was named, or that many lines name none.
-func (l *shelves) folderIn(f File) (cwd string, told bool) {
+// folderIn reads the first lines of a transcript. known is set when a folder was named, or that many lines name none.
+func (l *shelves) folderIn(f File) (cwd string, known bool) {
 	if !isRegular(f.Path) {
 		return "", false
 	}

@@ -67,45 +67,45 @@ func proxyUser(h http.Header) string {
 }
 
 // mayRead reports whether somebody may read a repository.
-func (r *rights) mayRead(who string, w *workspace.Workspace) bool {
+func (r *rights) mayRead(person string, w *workspace.Workspace) bool {
 	conf, err := w.Settings()
-	if err != nil || who == "" {
+	if err != nil || person == "" {
 		return false
 	}
 	remote, err := conf.RemoteFor("", "")
-	return err == nil && conf.Places[remote] != "" && r.isAllowed(who, conf.Places[remote])
+	return err == nil && conf.Places[remote] != "" && r.isAllowed(person, conf.Places[remote])
 }
 
 // isAllowed reports what the command says, now or some minutes ago.
-func (r *rights) isAllowed(who, url string) bool {
+func (r *rights) isAllowed(person, url string) bool {
 	r.mu.Lock()
 	now := r.process.Now()
 	expired := func(_ [2]string, known *right) bool { return now.After(known.until) }
 	if len(r.known) >= rightsKept {
 		maps.DeleteFunc(r.known, expired)
 	}
-	key := [2]string{who, url}
+	key := [2]string{person, url}
 	known := r.known[key]
 	if known == nil || expired(key, known) {
 		known = &right{until: now.Add(rightsHold)}
 		r.known[key] = known
 	}
 	r.mu.Unlock()
-	known.ask.Do(func() { known.may = r.run(who, url) })
+	known.ask.Do(func() { known.may = r.run(person, url) })
 	return known.may
 }
 
 // run runs the command. A page that nobody waits for any more does not stop it: its answer holds for the next one.
-func (r *rights) run(who, url string) bool {
+func (r *rights) run(person, url string) bool {
 	ctx, stop := context.WithTimeout(context.Background(), rightsTime)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "sh", "-c", r.command+` "$@"`, r.command, who, url)
+	cmd := exec.CommandContext(ctx, "sh", "-c", r.command+` "$@"`, r.command, person, url)
 	cmd.Env, cmd.WaitDelay = r.process.Env, time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
 	if status := cmd.ProcessState; err != nil && (status == nil || status.ExitCode() != 1) {
-		r.process.Warn(fmt.Errorf("rekal.web.rights: %q %q: %w: not shown", who, url, err))
+		r.process.Warn(fmt.Errorf("rekal.web.rights: %q %q: %w: not shown", person, url, err))
 	}
 	return err == nil
 }

@@ -191,8 +191,8 @@ func servedLinks() links {
 var errNoPage = errors.New("there is no such page")
 
 // renderPage makes a page for somebody: its HTML. An error becomes a page that tells it.
-func (s *Site) renderPage(ctx context.Context, who, name string, query url.Values, l links) ([]byte, error) {
-	p, failed := s.makeContent(ctx, who, name, query, l)
+func (s *Site) renderPage(ctx context.Context, person, name string, query url.Values, l links) ([]byte, error) {
+	p, failed := s.makeContent(ctx, person, name, query, l)
 	if failed != nil {
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
 	}
@@ -205,7 +205,7 @@ func (s *Site) renderPage(ctx context.Context, who, name string, query url.Value
 }
 
 // makeContent makes what a page shows, with the repository open for it.
-func (s *Site) makeContent(ctx context.Context, who, name string, query url.Values, l links) (p page, err error) {
+func (s *Site) makeContent(ctx context.Context, person, name string, query url.Values, l links) (p page, err error) {
 	defer func() {
 		if broken := recover(); broken != nil { // one page that can't be made ends no other
 			err = fmt.Errorf("web: page %q: %v", name, broken)
@@ -216,14 +216,14 @@ func (s *Site) makeContent(ctx context.Context, who, name string, query url.Valu
 		return page{}, errNoPage
 	}
 	if s.groupMembers != nil {
-		return s.groupContent(ctx, who, name, maker, query, l)
+		return s.groupContent(ctx, person, name, maker, query, l)
 	}
 	w, err := workspace.Open(ctx, s.process)
 	if err != nil {
 		return page{}, err
 	}
 	defer w.Close()
-	if s.rights != nil && !s.rights.mayRead(who, w) {
+	if s.rights != nil && !s.rights.mayRead(person, w) {
 		return page{}, errNoRights
 	}
 	return repoContent(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
@@ -242,10 +242,10 @@ func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*reques
 }
 
 // groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.
-func (s *Site) groupContent(ctx context.Context, who, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
+func (s *Site) groupContent(ctx context.Context, person, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
 	which := *s.groupMembers
 	if s.rights != nil {
-		which.May = func(w *workspace.Workspace) bool { return s.rights.mayRead(who, w) }
+		which.May = func(w *workspace.Workspace) bool { return s.rights.mayRead(person, w) }
 	}
 	g, err := group.Open(ctx, s.process, which)
 	if errors.Is(err, group.ErrNone) && s.rights != nil {

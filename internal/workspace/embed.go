@@ -28,13 +28,13 @@ type Embedding struct {
 }
 
 // Embed makes the missing vectors with the model or the server of the settings. It warns of a server that does not answer.
-func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) error {
-	e := search.Embedder{Enough: how.Enough, Progress: how.Progress}
+func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embedding) error {
+	e := search.Embedder{Enough: embedding.Enough, Progress: embedding.Progress}
 	var failed error
 	if c.IsBuiltIn() {
 		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(model.New())
 	} else {
-		client, name, err := w.Embedder(c, how.Patience)
+		client, name, err := w.Embedder(c, embedding.Patience)
 		if err != nil || client == nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 		e.Model, e.Batch = embed.StorageName(name), embed.Batch
 		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
-				failed = client.Ready(ctx, how.Insist)
+				failed = client.Ready(ctx, embedding.Insist)
 			}
 			if ready = failed == nil; ready {
 				vectors, failed = client.Documents(ctx, texts)
@@ -51,8 +51,8 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) er
 			return vectors, failed
 		}
 		e.Progress = func(done, total int) {
-			if ready && how.Progress != nil {
-				how.Progress(done, total)
+			if ready && embedding.Progress != nil {
+				embedding.Progress(done, total)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (w *Workspace) ForeignCommits(ctx context.Context, a Author) ([]materialize
 }
 
 // keysFingerprint is signature.KeysFingerprint with the settings of this repository.
-func (w *Workspace) keysFingerprint(conf config.Config) (print string, alike bool) {
+func (w *Workspace) keysFingerprint(conf config.Config) (fingerprint string, sameForKey bool) {
 	return signature.KeysFingerprint(conf.Git, w.Repo.Layout().WorkTree, w.Home, w.Env)
 }
 

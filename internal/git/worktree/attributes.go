@@ -9,17 +9,17 @@ import (
 
 // attributes are the lines of attribute files that may mean a file, and whether there are such files at all: where there are none, git stores
 // a file's bytes as they are.
-func (c *Content) attributes(file string) (lines string, some bool) {
+func (c *Content) attributes(file string) (lines string, found bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		all := c.attributesIn(dir)
-		some = some || len(all) > 0
+		found = found || len(all) > 0
 		for _, line := range all {
 			if mayApply(line, path.Base(file)) {
 				lines += line
 			}
 		}
 		if dir == "." {
-			return lines, some
+			return lines, found
 		}
 	}
 }
