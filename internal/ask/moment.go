@@ -122,8 +122,8 @@ func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
-func (m *Moment) SQL(ctx context.Context, kind TablesKind, slow func()) (*tables.DB, error) {
-	d, err := tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
+func (m *Moment) SQL(ctx context.Context, kind TablesKind, statement string, slow func()) (*tables.DB, error) {
+	d, err := tables.Open(ctx, m.Tables.Dir, kind, statement, m.DB, slow)
 	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
 		index, opened := m.Tables.Open(ctx)
 		if opened != nil {
@@ -133,7 +133,7 @@ func (m *Moment) SQL(ctx context.Context, kind TablesKind, slow func()) (*tables
 			return nil, errors.Join(err, index.Close())
 		}
 		m.Reader = index
-		d, err = tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
+		d, err = tables.Open(ctx, m.Tables.Dir, kind, statement, m.DB, slow)
 	}
 	return d, err
 }

@@ -210,7 +210,7 @@ func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress fu
 		return true, err
 	}
 	for _, kind := range []TablesKind{DataTables, IndexTables} {
-		d, err := index.SQL(ctx, kind, making)
+		d, err := index.SQL(ctx, kind, "", making)
 		if err == nil {
 			err = d.Close()
 		}

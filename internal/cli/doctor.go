@@ -93,7 +93,7 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 func (c *doctorOptions) checkSQLKeys(ctx context.Context, app *App, found *result.Doctor) error {
 	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
-			d, err := at.SQL(ctx, kind, app.notifyMakingTables)
+			d, err := at.SQL(ctx, kind, "", app.notifyMakingTables)
 			if err != nil {
 				return err
 			}

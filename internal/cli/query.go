@@ -141,7 +141,7 @@ func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment)
 	if c.index {
 		kind = ask.IndexTables
 	}
-	d, err := at.SQL(ctx, kind, app.notifyMakingTables)
+	d, err := at.SQL(ctx, kind, c.sql, app.notifyMakingTables)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package materialize_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -352,4 +354,18 @@ func TestVectorsForSQL(t *testing.T) {
 	anew := w.materializer()
 	w.catchUp(anew)
 	harness.Equal(t, "rebuilt", vectors(w, anew), got)
+	for _, asks := range []string{
+		`FROM Session_Embeddings`, `FROM "session_embeddings"`, `FROM query_table('session_' || 'embeddings')`,
+		`FROM query('FROM session_' || 'embeddings')`, `FROM index_state WHERE embedding_dim > 0`,
+	} {
+		made := func() string {
+			return w.index(m, `SELECT estimated_size > 0 AS made FROM duckdb_tables() WHERE table_name LIKE 'session_embed%'`)[0]
+		}
+		if err := os.Remove(filepath.Join(m.Dir, "index.db")); err != nil {
+			t.Fatal(err)
+		}
+		harness.Equal(t, asks+": before", `{"made":false}`, made())
+		harness.Equal(t, asks, []string{`{"any":true}`}, w.index(m, `SELECT count(*) > 0 AS any `+asks))
+		harness.Equal(t, asks+": behind", `{"made":true}`, made())
+	}
 }

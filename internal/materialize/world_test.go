@@ -336,7 +336,7 @@ func (w *world) ask(m *materialize.Materializer, kind tables.Kind, statement str
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := tables.Open(w.t.Context(), m.Dir, kind, index.DB, func() {})
+	d, err := tables.Open(w.t.Context(), m.Dir, kind, statement, index.DB, func() {})
 	if err := errors.Join(err, index.Close()); err != nil {
 		w.t.Fatal(err)
 	}

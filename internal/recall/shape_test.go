@@ -402,7 +402,7 @@ func TestLongLongTurn(t *testing.T) {
 func (p *place) rest(id string, turn, from int) (content string) {
 	p.T.Helper()
 	sql := fmt.Sprintf("SELECT substr(content, %d, 20000) AS content FROM turns WHERE session_id = '%s' AND turn_index = %d", from, id, turn)
-	d, err := tables.Open(p.T.Context(), p.T.TempDir(), tables.Data, p.index, func() {})
+	d, err := tables.Open(p.T.Context(), p.T.TempDir(), tables.Data, "", p.index, func() {})
 	if err != nil {
 		p.T.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func FuzzSelect(f *testing.F) {
 	f.Cleanup(func() { _ = os.RemoveAll(dir) })
 	from := index(f)
 	path := filepath.Join(dir, "data.db")
-	d, err := tables.Open(f.Context(), dir, tables.Data, from, func() {})
+	d, err := tables.Open(f.Context(), dir, tables.Data, "", from, func() {})
 	if err == nil {
 		err = d.Close()
 	}
@@ -33,7 +33,7 @@ func FuzzSelect(f *testing.F) {
 	}
 	limits := tables.Limits{Time: 2 * time.Second, Memory: 256 << 20}
 	f.Fuzz(func(t *testing.T, statement string) {
-		d, err := tables.Open(t.Context(), dir, tables.Data, from, func() {})
+		d, err := tables.Open(t.Context(), dir, tables.Data, "", from, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}

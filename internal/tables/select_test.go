@@ -59,7 +59,7 @@ func index(tb testing.TB, ids ...string) *db.DB {
 // openIn opens data.db with these sessions in a folder.
 func openIn(tb testing.TB, dir string, ids ...string) *tables.DB {
 	tb.Helper()
-	d, err := tables.Open(context.Background(), dir, tables.Data, index(tb, ids...), func() {})
+	d, err := tables.Open(context.Background(), dir, tables.Data, "", index(tb, ids...), func() {})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestSelectLeavesNothing(t *testing.T) {
 func TestBrokenKeys(t *testing.T) {
 	broken := func(from *db.DB) []string {
 		t.Helper()
-		d, err := tables.Open(t.Context(), t.TempDir(), tables.Data, from, func() {})
+		d, err := tables.Open(t.Context(), t.TempDir(), tables.Data, "", from, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}

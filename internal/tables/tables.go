@@ -42,9 +42,13 @@ const (
 )
 
 // Open opens a database in a folder, in the state of the index, which is made where it is not there or behind. Slow is called
-// before that. It returns ErrMoved where the index is not the one that stands there any more.
-func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) (*DB, error) {
+// before that. It returns ErrMoved where the index is not the one that stands there any more. Vectors of latent semantic analysis, which take
+// more than all else, are there only for a statement that may ask for them.
+func Open(ctx context.Context, dir string, kind Kind, statement string, from *db.DB, slow func()) (*DB, error) {
 	state, err := stateOf(ctx, kind, from)
+	if kind == Index && asksForVectors(statement) {
+		state += withLSA
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +69,14 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 			return nil, errors.Join(err, held.Release())
 		}
 	}
+}
+
+// withLSA ends the state of a database with the vectors of latent semantic analysis.
+const withLSA = " lsa"
+
+// asksForVectors reports whether a statement names what they are in, or may put a name together: query() and query_table() take text.
+func asksForVectors(statement string) bool {
+	return slices.ContainsFunc([]string{"session_embeddings", "index_state", "query"}, func(name string) bool { return strings.Contains(strings.ToLower(statement), name) })
 }
 
 // maxTries bounds how often one begins again: who makes the index anew removes what was made of the old one.
@@ -170,10 +182,12 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 			return err
 		}
 	}
-	if schema.then != "" {
+	if strings.HasSuffix(state, withLSA) {
 		if err := fillLSA(ctx, conn, from); err != nil {
 			return fmt.Errorf("tables: %w", err)
 		}
+	}
+	if schema.then != "" {
 		if _, err := conn.ExecContext(ctx, schema.then); err != nil {
 			return classify(err)
 		}

@@ -41,7 +41,7 @@ func TestIndexThatMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	create()
-	if _, err := tables.Open(t.Context(), dir, tables.Data, old, func() {}); !errors.Is(err, tables.ErrMoved) {
+	if _, err := tables.Open(t.Context(), dir, tables.Data, "", old, func() {}); !errors.Is(err, tables.ErrMoved) {
 		t.Errorf("error %v, want ErrMoved", err)
 	}
 	harness.Equal(t, "left", []string{"lock.tables"}, names(t, dir))
