@@ -93,7 +93,7 @@ const (
 // ErrNoTranscript is a file that no known agent wrote.
 var ErrNoTranscript = advice.New("no transcript of an agent that is known", "say which agent wrote it, with --agent NAME")
 
-// Files takes transcripts from anywhere. Which agent wrote one is told by what it says; agent is its name where that does not.
+// Files takes transcripts from anywhere. The content of a transcript tells which agent wrote it; if it does not, agent names the agent.
 func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) Source {
 	s, k := Source{Name: "file"}, kept{}
 	roots, err := repo.Worktrees()
@@ -146,7 +146,7 @@ func (k kept) addFile(ctx context.Context, path, agent string, roots []string) e
 // sniffed is how much of a file tells whether it is a database, in bytes.
 const sniffed = 16
 
-// read reads a file of at most transcript.MaxCopy bytes; of a compressed one, what it unpacks to. Of a database it is the beginning.
+// read reads a file, and unpacks it if it is compressed: at most transcript.MaxCopy bytes. Of a database it reads only the beginning.
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path) // what is no file may never end
 	if err != nil {

@@ -206,8 +206,8 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 	return nil
 }
 
-// relativeToRoot makes paths of this worktree relative to its root: absolute ones, and those that say where they begin ("./x", "../x"). Others
-// may be the end of a path.
+// relativeToRoot makes absolute paths in this worktree, and paths that begin with "./" or "../", relative to its root. It leaves other paths as they
+// are, because they may be the end of a path.
 func relativeToRoot(w *workspace.Workspace, paths []string) []string {
 	root := w.Repo.Layout().WorkTree
 	out := make([]string, len(paths))

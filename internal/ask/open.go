@@ -158,7 +158,7 @@ func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) 
 	return store.OpenIndexed(ctx, warn)
 }
 
-// glanceTime is how long OpenExisting waits for the index to be brought up; then it takes the one that is there.
+// glanceTime is how long OpenExisting waits for the index to be brought up to date; after that it opens the index as it is.
 const glanceTime = 80 * time.Millisecond
 
 // OpenExisting opens today's index for one answer of a process that must end soon. Where there is none, it makes none: that may take minutes.

@@ -59,10 +59,10 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 }
 
 // indexOfPast finds the index of the past state of the ledgers that text names: see
-// ledger.Ledger.Moment. Which commits of code the ledger is tied to is asked of today's
-// tables, and only for a revision of code. What is no revision may be a folder: one where a
-// commit of a ledger that is here is checked out names that commit; another one stands for what
-// lies in it, which is no moment.
+// ledger.Ledger.Moment. Today's tables tell to which
+// commits of code the ledger is tied; they are read only if text is a revision of code. If text is no
+// revision, it may be a folder: if a ledger commit of this repository is checked out there, the folder
+// names that commit; any other folder stands for the ledger that lies in it, and names no moment.
 func indexOfPast(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
 	author, err := w.Author(ctx)
 	if err != nil {

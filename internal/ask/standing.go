@@ -290,7 +290,7 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 	return err
 }
 
-// headLines are the lines of HEAD for an export. Where they can't be counted, all else is exported.
+// headLines are the lines of HEAD for an export. If they can't be counted, the export goes on without them.
 func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) (tables.Head, error) {
 	counted, err := m.Standing(ctx, "", Counting{Progress: progress})
 	switch {

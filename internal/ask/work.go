@@ -17,7 +17,7 @@ func (m *Moment) Work(ctx context.Context, req StatsRequest) (result.WorkStats, 
 	if err != nil {
 		return out, err
 	}
-	rows, commits, err := m.DB.Work(ctx, db.UsageFilter{Since: span.Since, Until: span.Until, Source: req.Agent})
+	rows, commits, err := m.DB.SessionSizes(ctx, db.UsageFilter{Since: span.Since, Until: span.Until, Source: req.Agent})
 	if err != nil {
 		return out, err
 	}

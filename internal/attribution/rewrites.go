@@ -23,12 +23,12 @@ type Rewrite struct {
 // hundred commits that was rebased forty times, and then squashed, is one family of 4,000.
 const maxFamily = 4096
 
-// Resolve keeps the rewrites of one ledger that count (NamedRewrites), each once, and sets their Root and Latest. all is in the
+// Resolve keeps the rewrites of one ledger that count (RewritesThatCount), each once, and sets their Root and Latest. all is in the
 // order of the ledger: if a commit became several others, the last one counts for Latest.
 func Resolve(all []Rewrite) []Rewrite {
 	var out []Rewrite
 	families, now := families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}}, map[string]string{}
-	for _, r := range NamedRewrites(all) {
+	for _, r := range RewritesThatCount(all) {
 		if families.join(r.Old, r.New) {
 			out = append(out, r)
 			now[r.Old] = r.New
@@ -41,8 +41,8 @@ func Resolve(all []Rewrite) []Rewrite {
 	return out
 }
 
-// NamedRewrites keeps the rewrites of commits that the ledger names, and of the commits that these became, each once.
-func NamedRewrites(all []Rewrite) (out []Rewrite) {
+// RewritesThatCount keeps the rewrites of commits that the ledger names, and of the commits that these became, each once.
+func RewritesThatCount(all []Rewrite) (out []Rewrite) {
 	next := map[string][]string{}
 	var reached []string
 	is := map[string]bool{}

@@ -50,8 +50,8 @@ func (m Maker) believes(t Tie) bool {
 	return m.Made(t.Email) || t.Lines > 0 && m.BelievedOnLines(t.Email)
 }
 
-// CredibleTies are the ties of a commit that its makers' ledgers record, and those by lines that a ledger of this clone records. If there is none, they are
-// the ties that other ledgers record, as inferred ones.
+// CredibleTies are the ties of a commit that its makers' ledgers record, and those by lines that a ledger of this clone records. If there is no such tie, they
+// are the ties that other ledgers record, as inferred ties.
 func CredibleTies(ties []Tie, by Maker) []Tie {
 	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.believes(t) })
 	if len(made) > 0 {
@@ -129,8 +129,8 @@ func (o FileOwners) OwnersOf(ties []Tie, path string) (out []Claim) {
 	return out
 }
 
-// OwnersOrFallback are the sessions to which a file belongs. If there is none, they are, inferred, those to which another file of the commit
-// belongs; if there is none again, those that talked (the user may have typed what such a session said).
+// OwnersOrFallback are the sessions to which a file belongs. If there is no such session, it infers the sessions to which another file of the commit
+// belongs; if there is none, either, the sessions that talked (the user may have typed what such a session said).
 func (o FileOwners) OwnersOrFallback(ties []Tie, path string) []Claim {
 	if out := o.OwnersOf(ties, path); len(out) > 0 {
 		return out

@@ -1,7 +1,7 @@
 // Package brief selects what an agent should know without asking: at the start of a session, at a prompt, and before an edit.
 //
 // In: an open index, the repository, and what the agent's hook told. Out: lines, the strongest first. Each is one session, memory or
-// record with its ID. There are none if there is nothing to say.
+// record with its ID. Without anything to say there are no lines.
 //
 // Promises: it never names the running session or a purged item; it never repeats what the session was told (Source.Seen); its lines pass
 // today's redaction, are printable, and name author and time. It reads by keys only, with one recall at a prompt. It never writes.
@@ -187,7 +187,7 @@ func (s Source) memoriesNaming(ctx context.Context, files []string, most int) ([
 	return out, nil
 }
 
-// memoryText is what a line says of a memory: its title, and its text where that says more.
+// memoryText is the text of a line about a memory: the memory's title, and its content if the content says more.
 func memoryText(m ask.MemoryRow) string {
 	if m.Title == "" || strings.HasPrefix(m.Content, m.Title) {
 		return m.Content

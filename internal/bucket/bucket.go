@@ -96,7 +96,7 @@ type request struct {
 	sum          string // SHA-256 of the body, in hex
 }
 
-// Get reads a file. The tag tells apart what it was from what it may become. The error is fs.ErrNotExist where there is none.
+// Get reads a file. The tag changes whenever the content does; see Replace. The error is fs.ErrNotExist if there is no such file.
 func (b *Bucket) Get(ctx context.Context, path string) (content []byte, tag string, err error) {
 	content, header, err := b.ask(ctx, request{method: http.MethodGet, path: b.folder + path})
 	return content, header.Get("ETag"), err

@@ -19,7 +19,7 @@ import (
 )
 
 // editsDir lies in .rekal/. It holds what sessions did to files, as prints of lines, a file for each path: so a commit opens
-// those of its own files and no other. The transcripts say the same; where it is lost they are read again.
+// only the files of the paths that it changed. If the folder is lost, it is made again from the transcripts.
 const editsDir = "edits"
 
 // maxEdits is how many bytes at the end of the file of one path are read: its latest edits. An edit of 20 lines takes 300.
@@ -102,7 +102,7 @@ func (e *editStore) add(path string, lines []editLine) error {
 	return nil
 }
 
-// makeFolder makes a folder in one that is there.
+// makeFolder makes a folder in an existing folder.
 func makeFolder(name string) error {
 	err := os.Mkdir(name, 0o700)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {

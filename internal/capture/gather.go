@@ -398,8 +398,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	return nil
 }
 
-// withStoredTimes gives turns of a transcript that tells no times those with which they were stored: it is known in which order they
-// came, and nothing else.
+// withStoredTimes gives the turns of a transcript without times the times with which they were stored. Only their order is known.
 func withStoredTimes(read, stored session.Session) session.Session {
 	read.Turns = slices.Clone(read.Turns)
 	for i := range read.Turns {

@@ -97,7 +97,7 @@ func (g *collector) isMine(c git.Commit) bool {
 	})
 }
 
-// spans say when sessions were in use: those that this import has read, by their turns, and those that the ledgers hold.
+// spans say when sessions were in use: the sessions that this import read, by their turns, and the sessions in the ledgers.
 func (g *collector) spans() (out []attribution.Span) {
 	parents := map[string]string{}
 	for _, s := range g.fresh {

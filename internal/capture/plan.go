@@ -176,7 +176,7 @@ func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rew
 			all = append(all, attribution.Rewrite{Old: r.Old, New: r.New, Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0})
 		}
 	}
-	for _, r := range attribution.NamedRewrites(all) {
+	for _, r := range attribution.RewritesThatCount(all) {
 		out = append(out, session.Rewrite{Old: r.Old, New: r.New, TS: g.now})
 	}
 	return out

@@ -217,7 +217,7 @@ func isOfLaterVersion(cursor string) bool {
 	return cursor != "" && err != nil
 }
 
-// firstRecord is the first record of a file, which was read before; nil for one that is longer than any that is read.
+// firstRecord reads the first record of a file that was read before; nil if the record is longer than MaxLine.
 func firstRecord(file io.ReaderAt, offset int64) ([]byte, error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, min(offset, transcript.MaxLine)), 32<<10)
 	ln, err := in.ReadBytes('\n')
@@ -322,8 +322,8 @@ func tailSum(file io.ReaderAt, end int64) ([]byte, error) {
 
 // continues reports whether a session of this reading is new by construction: it is the
 // file's own, the read began at its cursor, and everything in it is later than what is
-// known. So is one that a subagent has in its parent's file, where it said something: its parent's cursor is no sign of
-// how far it was stored.
+// known. The session of a subagent in its parent's file is new, too, if it has turns: its parent's
+// cursor does not tell how far it was stored.
 func (r *reading) continues(k *ledgerSession, s transcript.Part) bool {
 	own := s.NativeID == r.file.NativeID
 	if r.offset == 0 || !own && (s.ParentNative != r.file.NativeID || len(s.Turns) == 0) {

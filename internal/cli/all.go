@@ -17,8 +17,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// runInEach runs a command in one repository after the other, and tells in a line what it did there, under one progress bar. What fails in one of
-// them stops no other: its line is on stderr.
+// runInEach runs a command in one repository after the other, and prints a line for each, under one progress bar. A failure in one repository is a
+// line on stderr, and does not stop the others.
 func (app *App) runInEach(ctx context.Context, doing string, repos []string, do func(context.Context, *App) (did string, err error)) error {
 	shown := app.meter(doing)
 	defer shown.end()

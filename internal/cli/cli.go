@@ -65,7 +65,8 @@ func (app *App) withOptions(cmd *cobra.Command, o options) *cobra.Command {
 // exitStatus is the annotation of a command whose exit status says something else than usualExit.
 const exitStatus = "exit status"
 
-// addCommands makes all commands, to be run with some arguments. A search is one, too, whose name nobody types. Topics are commands that only help knows.
+// addCommands makes all commands, to be run with some arguments. A search is a command, too, whose name nobody types. Help topics are commands that
+// only help knows.
 func (app *App) addCommands(args []string) {
 	root := &cobra.Command{
 		Use: "git-rekal", Short: "find the AI coding sessions behind the code",

@@ -122,7 +122,7 @@ complete -k -c git -n '__fish_git_using_command rekal; and __git_rekal_requires_
 `
 )
 
-// completionFor gives a shell what an argument or a flag may be. Where nothing is known it may be a path, which shells know.
+// completionFor completes an argument or a flag. If no value is known, the shell completes paths.
 func (app *App) completionFor(argument string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) {
 		app.Warn = func(error) {}
@@ -152,7 +152,7 @@ func (app *App) completeFlags() {
 // match is what a word may become.
 type match struct{ word, about string }
 
-// What commands and flags take, beside those flags whose names say it.
+// Kinds of values that commands and flags take. Other flags are completed by their own names.
 const (
 	takesID       = "session"
 	takesPurged   = "purged"
@@ -240,7 +240,7 @@ func (app *App) completeIDs(ctx context.Context, prefix string) (out []match) {
 	return out
 }
 
-// withExistingIndex looks into the index, where there is one: a completion tells no errors.
+// withExistingIndex opens the index for a completion, and does nothing if it can't: a completion prints no errors.
 func (app *App) withExistingIndex(ctx context.Context, into func(*ask.Moment)) {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {

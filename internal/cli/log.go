@@ -145,7 +145,7 @@ func (c *logOptions) layout() func(text.Look, []result.Checkpoint, func(sha stri
 	return text.Log
 }
 
-// explainNoCheckpoints says why there is none, where there are so many sessions.
+// explainNoCheckpoints says why no checkpoint is shown, though the index has sessions.
 func (c *logOptions) explainNoCheckpoints(app *App, checkpoints []result.Checkpoint, sessions int) {
 	switch {
 	case len(checkpoints) > 0:

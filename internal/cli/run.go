@@ -124,7 +124,7 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 	return exitError(done.Status)
 }
 
-// keepOutput stores what was printed, and prints what is left of it where nobody saw it.
+// keepOutput stores the output of the command, and prints its short form if the output was not seen.
 func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Kee
 	fmt.Fprintf(app.Stdout, "%s%s\n", r.Text, line)
 }
 
-// printUnkept prints an output that is kept nowhere: all of it while it is here, else what matters.
+// printUnkept prints an output that could not be stored: all of it if it is still in memory, else its short form.
 func printUnkept(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
 	if seen {
 		return

@@ -38,7 +38,7 @@ func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error 
 	return err
 }
 
-// FollowFrom lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
+// FollowFrom lists a commit and the commits that the given rewrites lead to from it. Only rewrites in the ledger of the commit's maker count.
 func (l Lineage) FollowFrom(sha string, along ...attribution.RewriteMap) []attribution.Commit {
 	return l.Follow(sha, l.Maker(sha), along...)
 }

@@ -237,8 +237,8 @@ func (k *keeper) fitBudget(r *Result, opt Options, free int) (left int) {
 	return left
 }
 
-// chooseWithin takes pieces by rank while there is room: those that are free only up to so many bytes of all, and those that explain
-// another one only where none says the same. It tells the rank of the first for which there is none.
+// chooseWithin takes pieces by rank while there is room. It takes free pieces only up to free bytes of all, and an explaining piece only if no other
+// piece says the same. left is the rank of the first piece for which there is no room.
 func chooseWithin(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
 	bytes, left := 0, rankDetail
@@ -290,8 +290,8 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 // leastAlike is how many lines are worth saying what they are like.
 const leastAlike = 10
 
-// writeGap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
-// others: the last mute ones are such.
+// writeGap writes how many lines are left out, and what most of them are like. The last mute lines carry no information: if no other line is left
+// out, it writes nothing.
 func (k *keeper) writeGap(b *strings.Builder, from, to, mute int) {
 	if to-from <= mute {
 		return

@@ -116,7 +116,7 @@ func (c *Compressor) line(text string) {
 	c.keep.add(text, lineKind, s)
 }
 
-// recognise asks the tools whose line it is, and tells which one said so; -1 for none.
+// recognise asks the tools for the kind of a line, and returns the index of the tool that knows the line; -1 for none.
 func (c *Compressor) recognise(text string, s scanned) (lineKind kind, tool int) {
 	for i, t := range c.tools {
 		if lineKind, ok := t.line(text, s, &c.keep); ok {

@@ -27,7 +27,7 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	return ordinary, false
 }
 
-// kindOfPatchLine is a line of a patch: what it changes explains the file above it.
+// kindOfPatchLine is the kind of a line of a patch. A changed line explains the header of its file.
 func kindOfPatchLine(text string) kind {
 	if text[0] == '+' || text[0] == '-' || text[0] == '@' {
 		return detail

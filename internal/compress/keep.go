@@ -306,7 +306,7 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 	g.extra = append(g.extra, folded{k.heading, differs})
 }
 
-// differingPart is the words of text that are others than those of first; its first word where there are none, under another heading.
+// differingPart is the words of text that differ from the words of first. If no word differs, because only the heading does, it is the first word.
 func differingPart(first, text string) string {
 	had := splitWords(first)
 	var out []string

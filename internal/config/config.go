@@ -140,8 +140,8 @@ func (c Config) Fault() error {
 	return errors.Join(errs...)
 }
 
-// Read resolves the settings; env holds "KEY=value" pairs. A value that is not one of
-// those allowed is an error, a Fault; all else is there beside it, and nothing is captured.
+// Read resolves the settings; env holds "KEY=value" pairs. A value that is not allowed becomes the Config's Fault: the other
+// settings still count, but nothing is captured.
 func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	all, err := repo.Config(ctx)
 	if err != nil {
@@ -220,7 +220,7 @@ func (c *Config) addExcluded(glob string) (wrong string) {
 	return ""
 }
 
-// addIgnored takes a glob of ledgers. One that fits all of them is right: one's own is none.
+// addIgnored takes a glob of ledgers. A glob that fits every ledger is allowed: the user's own ledger is never ignored.
 func (c *Config) addIgnored(glob string) (wrong string) {
 	switch {
 	case isBadGlob(glob):
@@ -317,7 +317,7 @@ func (r *reader) addFault(key, v, problem string) {
 // boolOrTrue is a boolean that is true where nobody said.
 func (r *reader) boolOrTrue(key string) bool { return r.boolOr(key, true) }
 
-// boolOr is a boolean with what it is where nobody said.
+// boolOr is the value of a boolean key; unsaid if the key is not set.
 func (r *reader) boolOr(key string, unsaid bool) bool {
 	v, ok := r.value(key)
 	if !ok {

@@ -56,7 +56,7 @@ func rereadTranscripts(w *workspace.Workspace) error {
 	return store.DropProgress("")
 }
 
-// sessionsToForget are the sessions that IDs mean, and those that these spawned.
+// sessionsToForget are the sessions with the given IDs, and the sessions that these spawned.
 func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
 	for _, id := range ids {
 		targets = append(targets, ledger.Target{Session: id})
@@ -99,8 +99,7 @@ func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (ta
 	return targets, all, nil
 }
 
-// LiftExclusions lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
-// that there were.
+// LiftExclusions removes the settings by which pauses and forgotten sessions are kept out of this clone's ledger, and returns the keys that were set.
 func LiftExclusions(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
 	for _, key := range []string{pauseKey, forgotKey, privateKey} {
 		was, err := w.Repo.UnsetConfig(ctx, key)

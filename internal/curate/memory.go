@@ -72,8 +72,8 @@ type Marked struct {
 // Total is how many were asked for.
 func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 
-// Purge hides sessions and memories, by their IDs or unique beginnings of these. It is one's
-// own ledger that says so: of what is one's own it counts everywhere, of the rest here.
+// Purge hides sessions and memories, by their IDs or unique beginnings of these. The marks
+// go into the user's own ledger: for the user's own sessions they count everywhere, for other people's only in this clone.
 func Purge(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
 	return markAll(ctx, w, a, ids, true)
 }

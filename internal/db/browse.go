@@ -64,8 +64,8 @@ type Relative struct {
 	Turns         int
 }
 
-// Relatives reads at most limit sessions that stand next to one: its parent, the one that it was forked
-// from, what it spawned, and what was forked from it. Those that are purged are left out.
+// Relatives reads at most limit sessions next to a session: its parent, the session that it was forked from, the sessions that
+// it spawned, and those that were forked from it. Purged sessions are left out.
 func (d *DB) Relatives(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
 	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2

@@ -61,7 +61,7 @@ const (
 	maxLog    = 1 << 20
 )
 
-// Layout is one sort of file: how its header tells it from others, and what a new one begins with.
+// Layout is one sort of database file: how its header differs from that of other files, and the tables of a new one.
 type Layout struct {
 	Application, Version int64  // application_id and user_version
 	Since                int64  // the oldest version that is read as well; 0: Version

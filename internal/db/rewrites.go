@@ -32,8 +32,8 @@ func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attri
 		func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
 }
 
-// maxRewrites is how many rewrites are read for one question. Small families come first: nobody's large one
-// keeps out what others say.
+// maxRewrites is how many rewrites are read for one question. Small families come first, so
+// that one author's large family does not displace other people's.
 const maxRewrites = 20_000
 
 // Rewrites reads the rewrites that lead to or from some code commits, in either direction and in

@@ -66,7 +66,7 @@ func (d *DB) AllExcept(ctx context.Context, ids []string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE session NOT IN (SELECT value FROM json_each(?)) ORDER BY session`, ids))
 }
 
-// Trust reads what the signatures of sessions and memories are worth. Where no commit of any ledger is signed, it has none.
+// Trust reads what the signatures of sessions and memories are worth. If no commit of any ledger is signed, the map is empty.
 func (d *DB) Trust(ctx context.Context, ids []string) (map[string]session.Trust, error) {
 	return readMap[string, session.Trust](query(ctx, d, lowestTrust+` WHERE EXISTS (SELECT 1 FROM signatures WHERE letter <> 'N')
 		AND p.item IN (SELECT value FROM json_each(?)) GROUP BY p.item`, ids))

@@ -23,7 +23,7 @@ func EachText(ctx context.Context, q Querier, id string, use func(index int, tex
 // First asks Said for the first turn of a session, whichever that is.
 const First = math.MinInt
 
-// ReadTurnOf reads a turn of each session or memory, by its index or First. One that has no such turn is missing.
+// ReadTurnOf reads a turn of each session or memory, by its index or First. A session without that turn is missing from the answer.
 func ReadTurnOf(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
 	out := make(map[string]session.Turn, len(wanted))
 	for id, from := range wanted {

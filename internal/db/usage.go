@@ -69,7 +69,7 @@ type UsageFilter struct {
 	Email, Source string    // of the session; empty: any
 }
 
-// UsageSum is what some requests of one session to one model took.
+// UsageSum are the tokens that some requests of one session to one model took.
 type UsageSum struct {
 	Key, Model, Session string // Key is that of the grouping; empty for none
 	Requests            int
@@ -126,8 +126,8 @@ type WorkRow struct {
 	Turns, Tools  int
 }
 
-// Work reads how much each session is that a filter takes, by the time of its last turn, and the commits whose lines or files are its.
-func (d *DB) Work(ctx context.Context, f UsageFilter) (rows []WorkRow, commits map[string][]string, err error) {
+// SessionSizes reads how much each session is that a filter takes, by the time of its last turn, and the commits whose lines or files are its.
+func (d *DB) SessionSizes(ctx context.Context, f UsageFilter) (rows []WorkRow, commits map[string][]string, err error) {
 	of := ` FROM sessions s WHERE ` + f.where("coalesce(s.last_turn_at, s.captured_at)")
 	rows, err = readRows(query(ctx, d, `SELECT s.id, s.started_at, s.last_turn_at, s.next_turn - s.first_turn, s.next_tool - s.first_tool`+of+` ORDER BY s.id`, f.values()...),
 		func(r *WorkRow) []any {

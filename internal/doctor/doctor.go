@@ -253,8 +253,8 @@ func (d *doctor) sharing(ctx context.Context) {
 	}
 }
 
-// reportBarred tells of another branch in the ledger's place or in its way, and how to give it another name there; where a
-// newer git-rekal wrote it, it is none.
+// reportBarred reports a branch of the remote that stands in the ledger's place or in its way, and how to rename it there. If a
+// newer git-rekal may have written the branch, it also advises an update.
 func (d *doctor) reportBarred(remote string, why error) {
 	branch := strings.TrimPrefix(d.author.Ledger.Ref(), "refs/heads/")
 	says := fmt.Sprintf("%s there can't be read: %v", branch, why)
@@ -338,7 +338,7 @@ func (d *doctor) caches(ctx context.Context) {
 // maxContested bounds how many contested IDs are named.
 const maxContested = 10
 
-// reportContested tells whose ledgers name what is somebody else's. It happens by itself only where somebody's address changed.
+// reportContested names the ledgers that hold sessions under the IDs of somebody else's. Without malice this happens only if somebody's address changed.
 func (d *doctor) reportContested(all []materialize.Contested) {
 	for i, c := range all {
 		if i == maxContested {

@@ -155,10 +155,9 @@ func (c *Client) Alive(ctx context.Context) error {
 	return c.withServerName(err)
 }
 
-// Documents returns the vectors of at most Batch texts. A server that refuses them together is
-// given fewer at a time, and of one that it refuses alone, the first half. One that it refuses
-// even so gets a vector of zeros, which is near to nothing, where others have theirs: it must not
-// keep what comes behind it from being embedded, for ever.
+// Documents returns the vectors of at most Batch texts. If the server refuses them together, it is
+// given fewer at a time; of a text that it refuses alone, it is given the first half. A text whose half is refused, too, gets a
+// vector of zeros, which is near to nothing: else this text would keep the texts behind it from being embedded for ever.
 func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -198,7 +197,7 @@ func perhapsTooLong(err error) bool {
 	return errors.As(err, &r) && r.perhapsTooLong()
 }
 
-// zeroRefused puts zeros where the server refused; where it refused all, that is the error.
+// zeroRefused sets the vectors of refused texts to zeros. If all texts were refused, it returns the refusal.
 func zeroRefused(vectors [][]float32, refused error) error {
 	given := slices.IndexFunc(vectors, func(v []float32) bool { return v != nil })
 	if given < 0 {

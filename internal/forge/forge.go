@@ -12,8 +12,8 @@ import (
 // Repository is one on a known host; the zero value is none.
 type Repository struct{ commits string }
 
-// Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. It is none where the host is
-// not known.
+// Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. For an unknown host it is the zero
+// Repository.
 func Of(remote string) Repository {
 	host, path := splitURL(remote)
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")

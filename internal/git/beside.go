@@ -2,8 +2,8 @@ package git
 
 import "errors"
 
-// AlsoReadFrom has a repository answer for objects that another one holds, which it closes with itself. Each writes to itself alone, and no git
-// process of one knows of the other: so a push of the one reaches nothing of the other.
+// AlsoReadFrom has r also find the objects of other, which Close closes, too. Each repository writes only to itself, and no git process of one knows
+// the other: so a push of r sends nothing of other.
 func (r *Repo) AlsoReadFrom(other *Repo) {
 	r.beside = other
 	r.store = joined{r.store, other.store}

@@ -234,8 +234,8 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// OpenInBrowser opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. Where that is
-// one for the terminal, it reads and writes there, and OpenInBrowser returns when it ends.
+// OpenInBrowser opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. A browser
+// for the terminal reads in and writes out, and OpenInBrowser returns when it ends.
 func (r *Repo) OpenInBrowser(ctx context.Context, address string, in io.Reader, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, "git", "web--browse", "-c", "instaweb.browser", address)
 	cmd.Dir, cmd.Env = r.dir, r.env

@@ -71,7 +71,7 @@ func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
 	return ids, nil
 }
 
-// RefsHolding names the refs in whose history some objects are that Reachable told of. Where there are none, it says what else may lead there.
+// RefsHolding names the refs whose history holds objects that Reachable listed. If no ref does, it names what else may lead to them.
 func (r *Repo) RefsHolding(ctx context.Context, ids []OID) ([]string, error) {
 	var commits, others []OID
 	for _, id := range ids {

@@ -188,7 +188,7 @@ func (r *Repo) SHA256At(ctx context.Context, remote string, attended Attended) (
 	return len(oid) == 2*sha256Format.OIDSize, nil
 }
 
-// DeleteRef removes a ref; one that is not there is no error.
+// DeleteRef removes a ref. It is no error if the ref does not exist.
 func (r *Repo) DeleteRef(ctx context.Context, name string) error {
 	_, err := r.Ref(name)
 	if errors.Is(err, ErrNotFound) {

@@ -172,13 +172,13 @@ func (r *Repo) ReplaceConfig(ctx context.Context, key, old, value string) error 
 	return r.configure(ctx, "set", key, "--replace-all", key, value, "^"+regexp.QuoteMeta(old)+"$")
 }
 
-// DropConfig removes one value of a key that may have several; one that is not there is no error.
+// DropConfig removes one value of a key that may have several. It is no error if the value is not set.
 func (r *Repo) DropConfig(ctx context.Context, key, value string) error {
 	return r.unset(ctx, key, "^"+regexp.QuoteMeta(value)+"$")
 }
 
-// UnsetConfig removes a key from the repository's own configuration and returns what it said; one that
-// is not there is no error, also where nothing can be written.
+// UnsetConfig removes a key from the repository's own configuration and returns its value. It is no error if the
+// key is not set, not even if the configuration can't be written.
 func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
 	was, err := r.Run(ctx, "config", "--local", "--get-all", key)
 	if err != nil {

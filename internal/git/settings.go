@@ -129,7 +129,7 @@ func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
 	return sig, true
 }
 
-// unalteredName is a name or an address that git takes as it is: of others it takes off what stands at their ends.
+// unalteredName matches names and addresses that git takes as they are. Of others git strips signs from both ends.
 var unalteredName = lazy.Expr(`^[\pL\pN](?:[^\x00-\x1f<>]*[\pL\pN])?$`)
 
 func setsCommitter(variable string) bool {

@@ -17,10 +17,10 @@ var ErrMalformed = errors.New("malformed or too large")
 // 130,000 entries.
 const maxTree = 8 << 20
 
-// Trees reads trees. Those that somebody else may have made it reads within bounds: a few objects can
+// Trees reads trees. It reads within bounds, because somebody else may have made the trees: a few objects can
 // describe more files than any machine holds.
 //
-// What two comparisons that follow each other both need is read once.
+// A tree that two successive comparisons need is read once.
 type Trees struct {
 	repo              *Repo
 	bounded           bool

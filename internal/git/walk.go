@@ -60,8 +60,8 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	}
 }
 
-// IsAncestor reports whether a commit is another one or reachable from it. One that is not
-// here is neither, and nothing is behind none. Where commits between the two are not here, it returns ErrNotFound.
+// IsAncestor reports whether old is new, or reachable from new. It is false if one of them is not in this clone, or
+// if new is "". If commits between the two are not in this clone, it returns ErrNotFound.
 func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 	if old == new || new == "" {
 		return old == new, nil

@@ -104,7 +104,7 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 	return g, nil
 }
 
-// chooseFolders finds the folders of the repositories that are asked. Of those that a user named one by one it is told if they can't be.
+// chooseFolders finds the folders of the repositories to ask. named are those that the user named one by one, which are reported if they can't be asked.
 func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
 	if which.Mirrors != "" {
 		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(which.Mirrors), "*.git"))

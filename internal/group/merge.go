@@ -63,8 +63,8 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 	return out
 }
 
-// answersThatCount are the answers that count: a strong one leaves out what is weak, one of the time that was asked for those without it, and one that
-// touched the files that were asked for those that did not.
+// answersThatCount are the answers that count. If a repository has a strong answer, weak answers don't count; if one has an answer from the time that
+// was asked for, answers from other times don't; if one has an answer that touched the files that were asked for, others don't.
 func answersThatCount(found []ask.Found, q ask.Question) []ask.Found {
 	for _, better := range []func(ask.Found) bool{
 		func(f ask.Found) bool { return len(f.Results) > 0 && (f.When == nil || !f.When.Dropped) },

@@ -122,8 +122,8 @@ type count struct {
 	limit uint64
 }
 
-// newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" where there is none. Where that is not the tip,
-// it says what waits.
+// newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
+// the tip, waits says which commits are not read yet.
 func (c *count) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
 	for id = tip; ; {
 		at, err := c.repo.Commit(id)

@@ -238,8 +238,8 @@ func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, erro
 // maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.
 const maxTips = 100
 
-// AsOf lists commits of a ledger, reachable from its tip, that with all behind them are what it
-// held at a time: those that were made by then, and what they build on.
+// AsOf lists commits of a ledger, reachable from its tip. These and their ancestors are what the ledger held at a time: the
+// commits that were made by then, and the commits that these build on.
 func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]git.OID, error) {
 	var out []git.OID
 	seen := map[git.OID]bool{}

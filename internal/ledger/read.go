@@ -65,8 +65,8 @@ func readFormat(repo *git.Repo, tip git.Commit) (string, error) {
 	return string(b), err
 }
 
-// Commit is one commit of a ledger, with the segments of one entry. One that adds nothing
-// (the first, a merge) has none.
+// Commit is one commit of a ledger, with the segments of one entry. A commit that adds nothing (the first, a merge) has
+// no segments.
 type Commit struct {
 	OID      git.OID // where several entries came by one commit: their first segment's blob
 	In       git.OID // the commit, which a signature is of
@@ -90,7 +90,7 @@ type Segment struct {
 // A segment counts where it first appears. A commit that changes, removes or repeats one
 // changes nothing.
 //
-// In a shallow clone the history begins at commits whose parents are not here. Such a one adds
+// In a shallow clone the history begins at commits whose parents are not here. Such a commit adds
 // all segments of its tree.
 func Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
 	return Bounds{}.Since(ctx, repo, tip, have...)

@@ -68,7 +68,8 @@ func (r removals) add(removal session.Removal) {
 	}
 }
 
-// applyTo is a tip's history without what was taken out. It is the tip itself where that holds none of it. Of w it takes what concerns signatures.
+// applyTo rewrites the history of a tip without what the removals take out, and returns the new tip; the same tip if it holds nothing of that. It uses
+// the settings of w for signatures.
 func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID, error) {
 	if len(r.items)+len(r.entries)+len(r.segments) == 0 {
 		return tip, nil

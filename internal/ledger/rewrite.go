@@ -14,9 +14,9 @@ import (
 // ErrCut is history that would have to be written anew and is not all here.
 var ErrCut = advice.New("a part of its history is not in this clone", `run "git fetch --unshallow" first`)
 
-// rewriter writes the history of a ledger anew, with other segments in the place of some. A commit that holds none of these, and whose
-// parents don't, stays what it is. What a rewriter makes depends on nothing else: two machines that take the same out of the same history
-// write the same commits, but for signatures. So where another tip has such a commit, it is taken.
+// rewriter writes the history of a ledger anew, with other segments in the place of some. A commit stays as it is if
+// neither it nor its ancestors hold a replaced segment. The new commits depend on nothing else: two machines that take the same out of the same
+// history write the same commits, but for signatures. So if another tip has such a commit already, the rewriter takes it.
 type rewriter struct {
 	repo   *git.Repo
 	author string  // whose commits are signed again, where they were; "" for nobody's
@@ -160,8 +160,8 @@ func (w *rewriter) commit(c git.Commit) error {
 	return err
 }
 
-// pathsHeld is which of the replaced paths a commit holds: those of its parents, and those that it adds. It
-// also says whether its parents are here.
+// pathsHeld are the replaced paths that a commit holds: those that its parents hold, and those that the commit adds.
+// complete says whether its parents are in this clone.
 func (w *rewriter) pathsHeld(c git.Commit) (held map[string]bool, complete bool, err error) {
 	before, cut, err := treeBefore(w.repo, c)
 	if err != nil {

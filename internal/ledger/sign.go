@@ -92,8 +92,8 @@ type Judgement struct {
 	Trust session.Trust
 }
 
-// JudgeSignatures says what the signature of each commit of a ledger is worth. Git is asked through ask of those that are signed: git.Repo.Verdicts, or what was
-// said before; where it says nothing of one, nobody has looked. A commit of Sign by a key of the author covers the unsigned ones that it builds on.
+// JudgeSignatures says what the signature of each commit of a ledger is worth. ask returns git's verdicts on signed commits: git.Repo.Verdicts, or verdicts
+// that were stored. A commit without a verdict was not looked at. A commit of Sign by a key of the author covers the unsigned ones that it builds on.
 func JudgeSignatures(ctx context.Context, repo *git.Repo, head Head, ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error)) (map[git.OID]Judgement, error) {
 	var all []git.Commit
 	var signed []git.OID

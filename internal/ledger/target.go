@@ -137,7 +137,7 @@ func (l *Ledger) completeTarget(t Target, tip git.OID, items session.Names) (Tar
 	return t, err
 }
 
-// ownCommit is the commit behind a tip that alone begins so; "" where there is none, or git knows several commits.
+// ownCommit is the only commit reachable from a tip whose OID begins with prefix; "" if there is none, or several.
 func (l *Ledger) ownCommit(prefix string, tip git.OID) git.OID {
 	id, err := l.repo.CommitByPrefix(strings.ToLower(prefix))
 	if err != nil {

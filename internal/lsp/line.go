@@ -166,7 +166,7 @@ func splitByLine(a result.Recall, name func(address string) string) []numbered {
 	return out
 }
 
-// authorAndAgent is who said it to which agent, and on which day.
+// authorAndAgent names the author of the session, the agent, and the day.
 func (l Line) authorAndAgent() string {
 	day, _, _ := strings.Cut(l.When, "T")
 	return strings.Join([]string{l.Author, l.Agent, day}, ", ")

@@ -36,7 +36,8 @@ func (g Groups) Holding(roots []os.FileInfo) []string {
 	return slices.DeleteFunc(g.Names(), func(name string) bool { return firstPathOf(roots, g[name]) == "" })
 }
 
-// PathBeside is the path by which a group that holds one repository means another one, "" where none does. Both are told by their roots.
+// PathBeside is the path of a second repository in a group that also holds the first one; "" if no group holds both. roots and other are the roots of
+// the worktrees of the two.
 func (g Groups) PathBeside(roots, other []os.FileInfo) string {
 	for _, name := range g.Holding(roots) {
 		if path := firstPathOf(other, g[name]); path != "" {

@@ -75,7 +75,7 @@ func (m Machine) readList() ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// Add puts a repository on the list. Nothing is written where it is on it.
+// Add puts a repository on the list. If the repository is on the list already, it writes nothing.
 func (m Machine) Add(ctx context.Context, path string) error {
 	if all, err := m.readList(); m.dir == "" || err == nil && slices.Contains(all, path) {
 		return nil
@@ -169,7 +169,7 @@ func (m Machine) writeList(all []string) error {
 	return os.Rename(fresh, m.ListFile())
 }
 
-// removeEmptyFolder removes the folder where it holds nothing any more, and the one above if Add made it.
+// removeEmptyFolder removes the folder if it is empty, and then the folder above it if Add made that.
 func (m Machine) removeEmptyFolder() {
 	made := filepath.Join(m.dir, madeFile)
 	entries, err := os.ReadDir(m.dir)

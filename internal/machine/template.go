@@ -86,7 +86,7 @@ type setting struct {
 	rest  string // the file without them
 }
 
-// readSet finds our lines. Where there are none, it chooses the file to add them to: the one that git writes to.
+// readSet finds our lines in git's configuration. Without such lines it chooses the file to add them to: the one that git writes to.
 func (m Machine) readSet(home string, env []string) (s setting, err error) {
 	noted, err := os.ReadFile(m.path(templateFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,7 @@ const handoff view.Detail = "handoff"
 
 const maxLimit = 50
 
-// recallTool offers other repositories where a user grouped them with this one.
+// recallTool describes the tool. writes says whether agents may purge and restore; grouped, whether other repositories can be asked, too.
 func recallTool(writes, grouped bool) *sdk.Tool {
 	schema := schemaOf[recallInput]()
 	p := schema.Properties
@@ -161,8 +161,8 @@ func ownAddress(ctx context.Context, w *workspace.Workspace) string {
 	return who.Email
 }
 
-// check refuses what contradicts itself. Searching and acting are two calls: nobody acts on what they
-// have not seen.
+// check refuses inputs that contradict each other. To search and to purge takes two calls, so that an agent has seen what
+// it purges.
 func (in recallInput) check() error {
 	search := in.Query != "" || in.Title != ""
 	switch acts := in.Action != actionView; {

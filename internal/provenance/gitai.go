@@ -19,7 +19,7 @@ import (
 // gitAISchema is the version of Git AI's notes.
 const gitAISchema = "authorship/3.0.0"
 
-// ErrNote is a note that is no authorship log of Git AI's: it is somebody else's, and stays as it is.
+// ErrNote is a note that is no authorship log of Git AI. It belongs to somebody else, and is not changed.
 var ErrNote = errors.New("the note is no authorship log")
 
 // agentID and gitAISession name a session in a note.
@@ -34,8 +34,8 @@ type gitAISession struct {
 	HumanAuthor string  `json:"human_author,omitempty"`
 }
 
-// GitAINote is the note of one commit: the one that is there ("" for none), with the lines of our sessions that it says nothing of. What others
-// wrote stays, to the byte of each entry. Where there is nothing to add, it is the former note.
+// GitAINote adds to a commit's former note ("" for none) the lines of our sessions that the note does not claim yet. The entries of others stay as they
+// are, to the byte. If there is nothing to add, it returns the former note.
 func GitAINote(a result.Attribution, former string) (string, error) {
 	log, err := parseNote(former)
 	if err != nil {

@@ -157,8 +157,8 @@ func readHead(from io.ReaderAt, size int64, oid int) *words {
 	return w
 }
 
-// filesPerhapsHolding are those in which a candidate may stand: those of its rarest word, or where all its words are in many files, those that are
-// known of any.
+// filesPerhapsHolding are the files in which a candidate may stand: the files with its rarest word. If all its words are in many files, only some of these
+// files are known.
 func (w *words) filesPerhapsHolding(v string) (paths []string) {
 	var least []uint32
 	var all []uint32

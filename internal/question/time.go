@@ -153,7 +153,7 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 	return Span{}, 0
 }
 
-// partOfDay reads a part of a day; where there is none, it is the day.
+// partOfDay reads a part of a day ("morning"); without one it is the whole day.
 func (r reader) partOfDay(day Span, i int) (Span, int) {
 	hours, ok := map[string][2]int{"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 30}}[r.wordAt(i)]
 	if !ok {
@@ -376,7 +376,7 @@ func (r reader) dayOf(day string, m time.Month, i, n int) (Span, int) {
 	return s, n
 }
 
-// exactDay is a day; an empty span where the calendar has none such.
+// exactDay is the span of a day; an empty span if the calendar has no such day.
 func (r reader) exactDay(year, month, day string) Span {
 	y, _ := strconv.Atoi(year)
 	m, _ := strconv.Atoi(month)

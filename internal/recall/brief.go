@@ -42,9 +42,9 @@ func howManyShown(hits []Found) int {
 // part is how much of what is shown one author has, where others answer, too: three of ten.
 const part = 0.3
 
-// balanceAuthors puts in front what is shown of the hits that answer a query, and tells how many these are, at most n: not all of one author who
-// wrote much. What others said takes the place of all that an author has beyond a part. The room that is left then goes to that again, but not to
-// memories of a brief answer: anybody can write thousands. Both parts keep their order.
+// balanceAuthors moves the hits to show to the front, and returns their number, at most n. No author fills the answer: hits of other authors take the
+// place of those that an author has beyond a share. Room that is left goes to these again, except, in a brief answer, to memories: anybody can write
+// thousands of memories. Otherwise the hits keep their order.
 func balanceAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief bool) ([]Found, int, error) {
 	most := max(3, int(part*float64(n)))
 	if n == len(hits) || n <= most {

@@ -183,7 +183,7 @@ func compareFiles(now *worktree.Content, left map[string][]db.Left) map[string][
 	return out
 }
 
-// fileFreshness compares one file; moved is where it went, if it did.
+// fileFreshness compares one file with what the session left in it; moved is its new path, "" if it was not renamed.
 func fileFreshness(now *worktree.Content, l db.Left, moved string) string {
 	if now == nil || l.Blob == 0 {
 		return result.Unknown
@@ -249,7 +249,7 @@ func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request
 	return nil
 }
 
-// freshFirst puts results of equal score in order: those whose files are as they left them come first.
+// freshFirst orders results of equal score: sessions whose files are still as the sessions left them come first.
 func freshFirst(hits []result.Hit) {
 	rank := []string{result.Fresh, result.Unverifiable, result.Unknown, result.StaleChanged, result.StaleDeleted}
 	slices.SortStableFunc(hits, func(a, b result.Hit) int {

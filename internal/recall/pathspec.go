@@ -144,7 +144,7 @@ func classPattern(text string) string {
 	return "[" + not + inner + "]"
 }
 
-// pathsOf are the paths that pathspecs name together: one of those that do not exclude, and none of those that do.
+// pathsOf are the paths that match one of the including pathspecs and none of the excluding ones.
 func pathsOf(repo *git.Repo, specs []string) (out db.Paths, err error) {
 	var match, except []string
 	for _, text := range specs {

@@ -17,7 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
-// Times is when what is asked for took place. A session counts where one of its turns does.
+// Times bounds when the results took place. A session is in the span if one of its turns is.
 type Times struct {
 	Since, Until string    // dates as people and git write them, or revisions of the code; "" leaves that side open
 	Now          time.Time // in the time zone of who asks; zero: no time is read in the question
@@ -139,8 +139,8 @@ func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *se
 	return hits, err
 }
 
-// answersInTime finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
-// not a flag, it is answered without it.
+// answersInTime finds answers from the time that is asked for. If there are none, or only weak ones, and the question named the time, not a flag, it
+// ignores the time.
 func (a *asked) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	req := a.Request
 	req.Query = a.Words

@@ -204,7 +204,7 @@ func latestWanted(passing map[int]Record, wanted func(Record) bool) (out []found
 	return out
 }
 
-// keepTouching leaves what touches one of the files, where anything does.
+// keepTouching keeps the records that touch one of the files, if any record does.
 func keepTouching(all []found, files []string) ([]found, bool) {
 	var kept []found
 	for _, f := range all {

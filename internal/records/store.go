@@ -203,7 +203,7 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	})
 }
 
-// Forget drops what was made of transcripts: it can be made again. Where there is nothing else, the folder goes.
+// Forget drops the records that were made of transcripts, which can be made again. If there are no others, it removes the folder.
 func (s Store) Forget(ctx context.Context) error {
 	v, err := s.Open(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ type View struct {
 	db    *db.DB // nil where there is no file
 }
 
-// Open reads the records. Where none was ever stored there are none.
+// Open reads the records. If no record was ever stored, the View is empty.
 func (s Store) Open(ctx context.Context) (*View, error) {
 	if s.hasFormer() {
 		if err := s.exclusive(ctx, func() error { return s.createFile(ctx) }); err != nil {

@@ -85,7 +85,7 @@ func (s *Store) Find(text string) []redact.Span {
 	return out
 }
 
-// Add remembers values, unless they are short, ordinary, or known; none of them where ctx ends before all are.
+// Add remembers values, unless they are short, ordinary, or known. If ctx ends before that, no value is remembered.
 func (s *Store) Add(ctx context.Context, values []redact.Value) error {
 	s.read()
 	if s.err != nil {

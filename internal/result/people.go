@@ -32,8 +32,8 @@ func NewPeople(names, proper map[string]string) People {
 	return p
 }
 
-// Name is the name of who has an address. The address comes with it where it says more: where several have the name, or where it is
-// marked. It stands alone where there is no name.
+// Name is the name of the person with an address. The address follows if several people have the name, or if the address is marked as doubtful.
+// Without a name it is the address alone.
 func (p People) Name(address string) string {
 	name := p.names[strings.ToLower(address)]
 	if mark := p.whyDoubtful(address); name == "" || mark != "" || p.named[name] > 1 {

@@ -261,7 +261,7 @@ type Session struct {
 	Family     []Relative `json:"family,omitempty"`
 }
 
-// Relative is a session next to another one: what it is to it, and what it is about.
+// Relative is a session next to another session: how the two are related (As), and what the relative is about.
 type Relative struct {
 	ID    string `json:"id"`
 	As    string `json:"as"` // parent, origin (that it was forked from), child or fork

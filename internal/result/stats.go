@@ -35,7 +35,7 @@ type Tokens struct {
 	Price      float64 `json:"price,omitempty"` // by the settings rekal.price, in their currency; of models without one nothing is added
 }
 
-// Add adds what others took, of other sessions.
+// Add adds the tokens of other sessions.
 func (t *Tokens) Add(o Tokens) {
 	t.Sessions, t.Requests = t.Sessions+o.Sessions, t.Requests+o.Requests
 	t.Input, t.Output = t.Input+o.Input, t.Output+o.Output

@@ -246,10 +246,9 @@ func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out 
 	return merged, err
 }
 
-// Hide says which sessions are hidden, all others are not: no hit is one of them, and what words
-// are worth is told by the others. Everything about them stays where it is, so that what is shown
-// again is as it was. What must not remain on disk calls for a rebuild from a ledger without it.
-// IDs of sessions that were not added yet mean nothing.
+// Hide hides the given sessions and shows all others. A hidden session is no hit, and does not count for the weights of
+// words. Its postings stay on disk, so that it can be shown again as it was. To remove a session from disk, rebuild the index
+// from a ledger without it. IDs that were not added yet are ignored.
 func Hide(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
 	a, err := newAdder(ctx, tx)
 	if err != nil {

@@ -189,8 +189,8 @@ func (a *adder) dropVectors(ctx context.Context) error {
 	return a.tx.ForgetEmbedded(ctx)
 }
 
-// buildStretches turns vectors into what is stored of sessions, in the order of their numbers. Rows
-// are those that are still what they were.
+// buildStretches turns vectors into the stored form of sessions, in the order of the sessions' numbers. rows are the given vectors of
+// sessions that did not change meanwhile.
 func (a *adder) buildStretches(ctx context.Context, done []quantised) (out []*projected, rows []quantised, err error) {
 	wanted := make(map[int]bool)
 	for _, e := range done {

@@ -36,7 +36,7 @@ func newEmbeddings(dim int, runs []runInfo, data [][]byte) (embeddings, error) {
 	return w, nil
 }
 
-// stretches is where those of all sessions are.
+// stretches is the span in which the stretches of all sessions lie.
 func (r *embeddingRun) stretches() db.Span { return db.Span{Run: r.ID, To: r.fence.End()} }
 
 // wholes is where the whole vectors are.
@@ -126,7 +126,7 @@ type projected struct {
 	sum   []float32 // whole, before it was rounded
 }
 
-// project puts new passages behind those that are there. The vector of the session is the sum of all, made length 1.
+// project appends new passages to a session's passages. The vector of the session is the sum of all its passages, made length 1.
 func project(session, dim int, before, fresh []semantic.Passage) *projected {
 	p := &projected{session: session, Stretch: semantic.Stretch{From: len(before), Passages: fresh}, sum: make([]float32, dim)}
 	for _, w := range before {

@@ -89,8 +89,9 @@ func hitOf(id string, m lexical.Match, model modelMeaning, modelShare float64) H
 	return h
 }
 
-// keepStrong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
-// are measured by the best of theirs. Nothing weak stays where another index has something strong. Top is what sessions are measured by.
+// keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index has a strong one. If the
+// question consists of names alone, every candidate that holds them is strong. Sessions are measured by the best session, so that a memory
+// hides no session. top is the score that sessions are measured by.
 func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, opt Options) (strong []candidate, weak bool, top float64) {
 	if len(found) == 0 {
 		return nil, false, opt.pool(Pool{}).Strong

@@ -46,8 +46,8 @@ type signal struct {
 	known  []int     // the sessions that have a vector
 }
 
-// embed asks for the vector of a question, beside what else is done for it. The function that it
-// returns waits for it; the vector is nil where there is none.
+// embed asks for the vector of a question in the background. The function that it returns waits for the vector, which is nil if
+// there is none.
 func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() []float32 {
 	e := s.state.Embedded
 	if opt.Embed == nil || e.Dim == 0 {

@@ -28,8 +28,8 @@ type modelPassage struct {
 	text string
 }
 
-// Stems returns a function for the stems of the words of a text that are no function words, for one goroutine.
-func Stems() func(text string) []string {
+// Stemmer returns a function for the stems of the words of a text that are no function words, for one goroutine.
+func Stemmer() func(text string) []string {
 	words := analysis.Words()
 	return func(text string) (out []string) {
 		for _, t := range words.Tokens(text) {

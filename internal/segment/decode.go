@@ -256,8 +256,7 @@ func (d *decoder) usage(u session.Usage) error {
 	return checkNames(field{"model", u.Model})
 }
 
-// impliedAct is what a call does whose record does not say it. Before records said it there was one agent, whose editing tools
-// are these.
+// impliedAct is the act of a call whose record has none. Such records are older than the second agent: so the tools are Claude Code's.
 func impliedAct(tool string) string {
 	switch tool {
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":

@@ -47,7 +47,7 @@ type Names struct {
 	ids, native []named // in the order of their names
 }
 
-// named is an ID by a name: its own one, or in lower case that which its agent gave.
+// named is an ID with one of its names: the ID itself, or the agent's ID of the session in lower case.
 type named struct{ name, id, short string }
 
 // NewNames takes all IDs there are, in any order, each with the ID that its agent gave it; "" for none.
@@ -93,8 +93,8 @@ func withPrefix(all []named, prefix string) []named {
 	return all[from:to]
 }
 
-// CompleteID completes the beginning of an ID, in either case, or of one in a link; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
-// an AmbiguousError where that does not mean exactly one; each names the beginning.
+// CompleteID completes the beginning of an ID, in either case, also in a link. If no ID begins so, the beginning may be that of an agent's ID of a
+// session. It returns ErrShortID, ErrNoID or an AmbiguousError if not exactly one ID is meant; each names the beginning.
 func (n Names) CompleteID(prefix string) (string, error) {
 	prefix = OnlyRef(prefix).ID
 	if len(prefix) < MinPrefix {

@@ -15,8 +15,8 @@ var reasons = []string{
 // announced is how many words a line before a plan has at most that only announces it: "Implement the following plan:".
 const announced = 6
 
-// PurposeOfPrompt is what a prompt is for, in its own words: of a plan what stands under "Context", "Why" or the like, before its steps, or else under the
-// first heading with a text. What is no plan, or more than one, is all of it.
+// PurposeOfPrompt is what a prompt is for, in its own words. If the prompt is a plan, it is the section "Context", "Why" or the like before the steps, or
+// else the first section with a text. Any other prompt is returned whole.
 func PurposeOfPrompt(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
 	parts := splitAtHeadings(prompt)

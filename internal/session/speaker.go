@@ -36,9 +36,9 @@ var slashCommands = []struct{ prompt, typed string }{
 	{"You are an AI agent that brings the power of Gemini directly into the terminal. Your task is to analyze the", "/init"}, // Gemini CLI
 }
 
-// TypedByPerson is what a person typed of a text that stands in a prompt's place; empty when that is nothing.
+// TypedByPerson is the part of a prompt that a person typed; empty if a person typed nothing of it.
 //
-// Of a slash command that is its arguments, or its name where only its prompt stands there. A shell command that the user ran from the prompt
+// Of a slash command it is the arguments, or the command's name if the agent stored the command's prompt instead. A shell command that the user ran from the prompt
 // ("!git status") and a line for the agent's memory ("#use tabs") are kept in the form in which they were typed; the output of the former is not.
 func TypedByPerson(s string) string {
 	for _, tag := range insertedElements {

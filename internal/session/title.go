@@ -41,7 +41,7 @@ func InformativePart(title string) string {
 	return strings.TrimSpace(line)
 }
 
-// TextBeyondTitle is what a text says beyond its title: what follows that where it begins so, also behind a line that announces it.
+// TextBeyondTitle is the text without its title, if it begins with the title or with a line that announces the title; else the whole text.
 func TextBeyondTitle(title, text string) string {
 	words := strings.Fields(title)
 	if n := len(words); n > 0 && strings.HasSuffix(title, "…") {

@@ -26,8 +26,8 @@ const (
 )
 
 // RequestID names a request by what its agent calls it: 8 hex digits of a SHA-256, which tell apart the requests of one session.
-func RequestID(agents string) string {
-	sum := sha256.Sum256([]byte(agents))
+func RequestID(id string) string {
+	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:4])
 }
 

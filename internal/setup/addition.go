@@ -27,14 +27,14 @@ type addition struct {
 }
 
 // section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every other byte stays.
-// Install notes the piece, so that Remove takes out the same bytes. Where somebody has written them anew since, cut finds what they say.
+// Install notes the piece, so that Remove takes out the same bytes. If somebody has reformatted these bytes since, remove finds the section by its meaning.
 type section interface {
 	// pieceToAdd is the text to add to a file, given its text; nil if it is there already. An empty text may be a file that is not there.
 	pieceToAdd(text []byte) (*piece, error)
-	// remove removes the section from a text, however it is written; gone is false if it is not there, or was edited.
-	remove(text []byte) (rest []byte, gone bool)
+	// remove removes the section from a text, however it is written; removed is false if it is not there, or was edited.
+	remove(text []byte) (rest []byte, removed bool)
 	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours does.
-	find(text []byte) (is bool, wrong string)
+	find(text []byte) (present bool, problem string)
 }
 
 // piece is a text that Install puts into a file, and the offset where it does so.

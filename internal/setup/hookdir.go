@@ -44,7 +44,7 @@ func installHooks(l Layout, r *Report) error {
 	return errors.Join(errs...)
 }
 
-// hintMissingCalls says which line to add to which hook, for those that lack it.
+// hintMissingCalls says which line to add to which hook, for each hook that does not call git-rekal.
 func hintMissingCalls(l Layout, r *Report) {
 	if l.hasNoHooksFolder() { // usually /dev/null
 		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)

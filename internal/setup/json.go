@@ -83,7 +83,7 @@ func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int
 	return inside, depth, nil
 }
 
-// memberValue is the value of an object's member; nil if there is none. Of two by one name nobody knows which one an agent takes.
+// memberValue is the value of an object's member; nil if there is none. Two members of one name are an error: agents differ in which one they take.
 func memberValue(of *hujson.Value, name string) (found *hujson.Value, err error) {
 	object, ok := of.Value.(*hujson.Object)
 	if !ok {

@@ -173,7 +173,7 @@ func removeDir(l Layout, r *Report) error {
 	return fmt.Errorf("setup: remove the folder: %s: other processes keep writing there", l.RekalDir)
 }
 
-// removeCaches reports whether there is anything beside them.
+// removeCaches removes the caches in .rekal, and reports whether the folder holds anything else.
 func removeCaches(l Layout) (others bool, err error) {
 	entries, err := os.ReadDir(l.RekalDir)
 	if err != nil {

@@ -31,7 +31,7 @@ func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 	if err != nil {
 		return err
 	}
-	stemsOf, corpus, taught := search.Stems(), &lsa.Corpus{}, map[string][]string{}
+	stemsOf, corpus, taught := search.Stemmer(), &lsa.Corpus{}, map[string][]string{}
 	stems := func(id string) (out []string, err error) {
 		if out := taught[id]; out != nil { // not analysed twice
 			return out, nil

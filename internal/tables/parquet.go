@@ -227,7 +227,7 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head
 	return nil
 }
 
-// beginRepository takes a repository's name, and finds what of it is exported; all of it, if it is the same.
+// beginRepository registers a repository with the export, and finds what is already exported of it. same says that nothing has changed.
 func (e *Export) beginRepository(r *repositoryExport, now ExportedRepository) (same bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -291,8 +291,8 @@ func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	return len(e.fresh), len(old), nil
 }
 
-// unlistedFiles are the files of this run's repositories that the manifest does not list: what it replaces, and what runs left that died.
-// They are looked for before the manifest is replaced: what another run puts into a bucket after that is its own.
+// unlistedFiles are the files of this run's repositories that the manifest does not list: files that this run replaces, and files of
+// runs that died. They are listed before the manifest is replaced: files that appear in a bucket after that belong to another run.
 func (e *Export) unlistedFiles(ctx context.Context) (old []string, err error) {
 	listed := map[string]bool{}
 	for _, f := range e.manifest.Files {

@@ -102,7 +102,7 @@ func columnsWithID(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
 	}
 }
 
-// rowID is session.RowID of columns as they were read; one that is NULL is its type's zero.
+// rowID is session.RowID of columns as they were read; a NULL counts as the zero value.
 func rowID(owner, index, when any, kind string) string {
 	id, _ := owner.(string)
 	i, _ := index.(int32)

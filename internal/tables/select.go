@@ -38,7 +38,7 @@ var (
 	ErrMemory = advice.New("it takes too much memory", "ask for less: fewer columns, a WHERE, a LIMIT")
 )
 
-// ErrStatement is a statement that is no SQL, or not one SELECT; ErrName one with names that are not there.
+// ErrStatement is a statement that is no SQL, or not a single SELECT; ErrName, a statement with unknown tables or columns.
 var (
 	ErrStatement = advice.New("wrong statement", `give one SELECT`)
 	ErrName      = advice.New("no such name", `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`)

@@ -41,9 +41,9 @@ const (
 	patience   = 10 * time.Minute
 )
 
-// Open opens a database in a folder, in the state of the index, which is made where it is not there or behind. Slow is called
-// before that. It returns ErrMoved where the index is not the one that stands there any more. Vectors of latent semantic analysis, which take
-// more than all else, are there only for a statement that may ask for them.
+// Open opens a database in a folder, in the state of the index. If the database is missing or behind, Open makes it anew, and calls slow
+// before. It returns ErrMoved if the index was replaced meanwhile. Vectors of latent semantic analysis, which take longer than all else, are
+// made only for a statement that may ask for them.
 func Open(ctx context.Context, dir string, kind Kind, statement string, from *db.DB, slow func()) (*DB, error) {
 	state, err := stateOf(ctx, kind, from)
 	if kind == Index && asksForVectors(statement) {

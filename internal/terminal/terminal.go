@@ -56,7 +56,7 @@ func (g Output) isTerminal() bool {
 	return ok && run.IsTerminal(f)
 }
 
-// isPagedByGit reports whether git has started a pager before us (git -p, pager.rekal): it says so, and both streams lead into that.
+// isPagedByGit reports whether git has started a pager in front of us (git -p, pager.rekal): git sets a variable then, and both streams lead into one pipe.
 func (g Output) isPagedByGit() bool {
 	if on, ok := parseGitBool(g.getenv("GIT_PAGER_IN_USE")); !on || !ok {
 		return false

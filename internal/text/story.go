@@ -174,7 +174,7 @@ func sessionSize(s result.StorySession) string {
 	return session.CountNoun(s.Turns, "turn") + ", " + session.CountNoun(s.ToolCalls, "tool call")
 }
 
-// beginTime is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
+// beginTime is when a session began, in words as on other screens. For scripts it is a date as git prints it, with its zone.
 func (p *storyPage) beginTime(stamp string) []span {
 	if p.Now.IsZero() {
 		return p.date(stamp)

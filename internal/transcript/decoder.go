@@ -186,7 +186,7 @@ func (p *part) setBranch(v gjson.Result) {
 	}
 }
 
-// setTime takes a record's time; what has none takes that of the record before it.
+// setTime sets the time of what follows. A record without a time keeps that of the record before it.
 func (d *decoder) setTime(t time.Time) {
 	if !t.IsZero() {
 		d.ts = t

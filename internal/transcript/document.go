@@ -36,10 +36,9 @@ func (d *decoder) closeDocument(done int64) Document {
 	return doc
 }
 
-// endBeforeUndecided moves the end of the read back before what a later record decides: a turn of a
-// session that has not said where it is, a queued prompt that is not delivered yet. It
-// does not when a turn or call lies behind, as that would be read twice; the price is
-// that such a prompt is lost where nothing but the queue has it.
+// endBeforeUndecided moves the end of the read back before records whose meaning depends on a later record: a turn of a
+// session that has not said where it is, a queued prompt that is not delivered yet. It does not do so if a turn or call
+// follows, because that would be read twice; the price is that a prompt is lost if only the queue holds it.
 //
 // It always does before a part in another repository that nothing follows yet: so each read begins where
 // the session is here, and no other state goes from read to read. So it does before a record that names a model of

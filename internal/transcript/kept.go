@@ -65,8 +65,8 @@ type lined interface {
 	lines(raw []byte) []byte
 }
 
-// Decode reads one. What was made in another repository of this machine stays that one's. Otherwise somebody says that it belongs here:
-// that it names no folder does not speak against it, nor that it names one of another machine.
+// Decode reads one transcript. Sessions in another repository of this machine stay that repository's. Otherwise the caller says that the transcript
+// belongs here, even if it names no folder, or a folder of another machine.
 func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -146,9 +146,9 @@ type recogniser interface {
 	recognises(rec gjson.Result) (File, bool)
 }
 
-// Recognise tells by what a transcript says which agent wrote it, and describes it. Where its agent is known by name ("" if not), no other
-// one is thought of. The ID is what its name says; it counts where the transcript says none, or says this one, too. It reports false for what
-// is no transcript.
+// Recognise finds out by the content of a transcript which agent wrote it, and describes it. agent is the name of the agent, if it is known: then
+// no other agent is tried. id is the session's ID by the file's name; it counts if the transcript holds no ID, or the same one. Recognise reports
+// false if the text is no transcript.
 func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	if s, f, ok := recogniseSpecStory(raw); ok && (agent == "" || agent == s.Name()) {
 		if f.Path = path; f.NativeID == "" {

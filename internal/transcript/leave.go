@@ -108,8 +108,8 @@ func (d *decoder) folderOf(p *part, path string) string {
 	return filepath.Dir(path)
 }
 
-// keepEditsHere reports whether a call is to edit files of this repository, and leaves of it what concerns them: the innermost work tree that
-// holds such a file is one of this one.
+// keepEditsHere reports whether a call edits files of this repository, and drops the call's other files. A file belongs to the repository of the innermost
+// worktree that holds it.
 func (d *decoder) keepEditsHere(p *part, u *toolUse) bool {
 	isHere := func(path string) bool { return d.places.whereIs(d.folderOf(p, path)) == inside }
 	if u.act != session.ActEdit || !slices.ContainsFunc(u.paths, isHere) {

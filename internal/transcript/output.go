@@ -23,7 +23,7 @@ type Output struct {
 	Failed  bool
 }
 
-// heard is the outputs of one session while it is read. Where nobody asked for them, there are none.
+// heard is the outputs of one session while it is read; empty unless the caller asked for outputs.
 type heard struct {
 	pending map[string]Output // by call, until the result is there
 	at      []int64           // offsets of the results

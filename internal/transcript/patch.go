@@ -18,8 +18,8 @@ import "strings"
 // maxPatched is how many files of one patch are looked at.
 const maxPatched = 1000
 
-// patchedFiles are the files that a patch changes, in its order, and what it does to them. A file that is moved stands
-// under both names, and what is done to it under the new one; of one that is deleted nobody says what it held.
+// patchedFiles are the files that a patch changes, in its order, and the edits in it. A moved file is listed under both
+// names, and its edits under the new one. A deleted file has no edit, because a patch does not say what the file held.
 func patchedFiles(patch string) (paths []string, edits []Edit) {
 	var lines []string // of the last file
 	done := func() {

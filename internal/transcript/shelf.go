@@ -46,7 +46,7 @@ func (s shelving) locate(ctx context.Context, l finder, dirs ...string) (Found, 
 	return l.result(ctx)
 }
 
-// walkShelves looks through some folders and all that lie in them; one that is not absolute is none.
+// walkShelves looks through folders and all folders below them. It skips a path that is not absolute.
 func (l *finder) walkShelves(ctx context.Context, s shelving, dirs ...string) {
 	all := shelves{finder: l, shelving: s, known: map[string]shelf{}}
 	for _, k := range l.had.Shelves {

@@ -9,7 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// toolForms is how the tools of an agent are called: what each of them does, and which members of its input say what.
+// toolForms describes the tools of an agent: what each tool does, and which members of its input hold paths, contents and commands.
 type toolForms struct {
 	acts  map[string]string // by the name of a tool that touches files or runs commands: session.ToolCall.Act
 	paths []string          // members that may name the file; the first one that is there counts

@@ -72,7 +72,7 @@ type File struct {
 	// Rendered says that another program made it of a transcript, in other words and with other times: it counts only where nothing
 	// else tells of the session.
 	Rendered bool
-	// Timeless says that its records have no times: all that one read gives has that of the file.
+	// Timeless says that the records have no times: then the file's time is that of all turns of a read.
 	Timeless bool
 }
 

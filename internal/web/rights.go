@@ -95,7 +95,7 @@ func (r *rights) isAllowed(person, url string) bool {
 	return known.may
 }
 
-// run runs the command. A page that nobody waits for any more does not stop it: its answer holds for the next one.
+// run runs the command. It goes on if the visitor leaves, because its answer is kept for the next page.
 func (r *rights) run(person, url string) bool {
 	ctx, stop := context.WithTimeout(context.Background(), rightsTime)
 	defer stop()

@@ -80,7 +80,7 @@ func isInvisible(r rune) bool {
 // foldedAt is how many bytes of a turn are shown at once.
 const foldedAt = 1800
 
-// prose is Markdown as HTML: what is shown, and what is folded, which is so long.
+// prose is Markdown as HTML: the part that is shown, the part that is folded away, and the length of the latter.
 type prose struct {
 	Head, Rest template.HTML
 	Bytes      int

@@ -124,7 +124,7 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 	return b.claimsOfUncaptured(ctx, s)
 }
 
-// claimsOfCaptured are those of the lines of a commit that hooks captured, or of what it was before. Where only one session is behind all of
+// claimsOfCaptured claims the lines of a commit that hooks captured, or whose former version they captured. If only one session is behind all of
 // these commits, every line is that session's. Else a line belongs to the session of the commit in which it stood first.
 func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
@@ -335,7 +335,7 @@ func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older
 	return t, nil
 }
 
-// lineRecords say who wrote lines of a commit: those of who made it, and those of others.
+// lineRecords say who wrote lines of a commit: the records in ledgers of the commit's maker, and the records in other ledgers.
 type lineRecords struct{ makers, others []attribution.LineRecord }
 
 // readWrote reads what sessions wrote in commits.
@@ -352,8 +352,9 @@ func (b *claimFinder) readWrote(ctx context.Context, shas []string) error {
 	return err
 }
 
-// claimsByWriters gives lines to those who wrote them as who made the commit says, and asks for the rest. Where it is known who wrote the others of
-// a file, that is a guess: a formatter, a command or a person may have written these. Beside a guess stands who wrote them as others say.
+// claimsByWriters claims lines for the sessions that wrote them by the ledger of the commit's maker, and asks rest for the other lines. If the writers
+// of some lines of a file are known, claims on its other lines are guesses: a formatter, a command or a person may have written these. Beside a
+// guess stands what other people's ledgers say.
 func (b *claimFinder) claimsByWriters(ctx context.Context, s source, rest func(context.Context, source) ([][]attribution.Claim, error)) ([][]attribution.Claim, error) {
 	if err := b.readWrote(ctx, []string{string(s.Commit)}); err != nil {
 		return nil, err

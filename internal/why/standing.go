@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// Share says of some lines how they came about. Of the others a session stands behind their commit, and nobody knows who wrote them.
+// Share counts lines: those that sessions are known to have written, and those of commits behind which no session is known. Behind the commits of the
+// remaining lines stands a session, but it is not known who wrote them.
 type Share struct {
 	Lines     int
 	Wrote     map[string]int // lines by the session that is known to have written them
@@ -25,7 +26,7 @@ type Counter struct {
 	finder *claimFinder
 }
 
-// NewCounter makes one. Hidden are sessions that count as none, besides those that are purged.
+// NewCounter makes a Counter. Sessions in hidden don't count, nor do purged ones.
 func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo, hidden []string) (*Counter, error) {
 	purged, err := db.PurgedIDs(ctx, index)
 	if err != nil {

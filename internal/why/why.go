@@ -436,7 +436,7 @@ const (
 	purposeSize = 400
 )
 
-// describe says what was asked, and what nobody explains.
+// describe says which lines were asked about, and which of them no session explains.
 func (w *answer) describe() *result.Why {
 	out := &result.Why{Path: w.file, From: w.blame.From, To: w.blame.To}
 	var unexplained []int

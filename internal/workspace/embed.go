@@ -87,8 +87,9 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 	}
 }
 
-// StartBackgroundWork starts a process of low priority that makes the vectors which the model that is built in has not made yet, and judges signatures, and does
-// not wait for it. Without that model it is started where there are signatures. Where one is at work, the other goes at once. In CI nobody asks afterwards.
+// StartBackgroundWork starts a process of low priority, and does not wait for it. The process makes the missing vectors of the built-in model, and
+// judges signatures. If the settings name no built-in model, it is started only for signatures. A second such process ends at once. In CI it is not
+// started, because nobody asks afterwards.
 func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) error {
 	what := "--vectors"
 	if !conf.Embed.IsBuiltIn() {

@@ -49,8 +49,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
 }
 
-// Origin says where a line comes from: the commit that brought it, what the file was called
-// there, and which line of it it was. A line that is not committed has none.
+// Origin says where a line comes from: the commit that added it, the file's path in that commit, and the line's number there. A line
+// that is not committed has no origin.
 type Origin struct {
 	Commit git.OID
 	Path   string

@@ -15,7 +15,7 @@ type Person struct {
 	Email string // in lower case
 }
 
-// Mailmap tells what the user's mailmap makes of addresses; one that it does not name stays as it is.
+// Mailmap maps addresses as the user's mailmap does. An address that the mailmap does not name stays as it is.
 func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]Person, error) {
 	var asked []string
 	for _, a := range addresses {

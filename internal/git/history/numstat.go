@@ -26,7 +26,7 @@ func Stats(ctx context.Context, r *git.Repo, commits []git.OID) (map[git.OID][]S
 	return out, addStats(ctx, r, commits, out)
 }
 
-// addStats asks one git for all commits. One file that is missing fails all of them: then each half is asked for alone.
+// addStats asks one git process for all commits. A single missing object makes it fail: then each half of the commits is asked for by itself.
 func addStats(ctx context.Context, r *git.Repo, commits []git.OID, out map[git.OID][]Stat) error {
 	if len(commits) == 0 {
 		return nil

@@ -39,8 +39,8 @@ type Reflog struct {
 	Mark   ReflogMark
 }
 
-// Reflogs reads of each worktree's HEAD what follows the marks, by path. One of which nothing is new costs a look at its size. What
-// can't be read is left out.
+// Reflogs reads the entries behind the marks, by path, of the reflog of each worktree's HEAD. A reflog without new entries only costs a look at its
+// size. Reflogs that can't be read are left out.
 func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
 	for _, dir := range r.GitDirs() {
 		log := Reflog{Path: filepath.Join(dir, "logs", "HEAD")}
@@ -58,7 +58,7 @@ func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
 	return out
 }
 
-// read gives whole lines: those behind a mark where that still stands, else the last ones. It reports false where nothing is new.
+// read returns whole lines: the lines behind the mark, if the reflog still holds it, else the last ones. It reports false if nothing is new.
 func (l *Reflog) read(r *git.Repo, head string, mark ReflogMark) (text string, ok bool) {
 	f, err := r.OpenReflog(head)
 	if err != nil {

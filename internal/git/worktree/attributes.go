@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// attributes are the lines of attribute files that may mean a file, and whether there are such files at all: where there are none, git stores
-// a file's bytes as they are.
+// attributes are the lines of attribute files that may apply to a file. found says whether there is any attribute file: without one, git stores a
+// file's bytes as they are.
 func (c *Content) attributes(file string) (lines string, found bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		all := c.attributesIn(dir)

@@ -103,10 +103,9 @@ func (c *Content) Close() {
 	}
 }
 
-// Blob is what stands in a file; "" for nothing, and Unread where that can't be told. What `git add` would
-// make of a file counts, not its bytes: ends of lines, and what a filter keeps elsewhere. That is only
-// looked for where the bytes are not what likely, which may be nil, says they are: the index of a large
-// repository takes longer than the files.
+// Blob is the blob of a file's content; "" if there is no file, and Unread if the content can't be told. It is the blob that
+// `git add` would make, with line ends and filters applied. git is only asked about these if likely, which may be nil, does
+// not accept the blob of the plain bytes: to read the index of a large repository takes longer than to read the file.
 func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	b := c.fileBlob(file)
 	if b.unconverted == nil || likely != nil && likely(b.id) {

@@ -15,7 +15,7 @@ type indexEntry struct {
 	assumedUnchanged bool    // the user says that it is unchanged, so git does not look
 }
 
-// ExpectFiles names files of which Blob will be asked: where git must be asked about one, it is asked about those like it, too.
+// ExpectFiles announces files for which Blob will be called: if Blob has to ask git about one of them, it asks about similar ones at once.
 func (c *Content) ExpectFiles(files ...string) { c.expected = append(c.expected, files...) }
 
 // entryInIndex is what the index says of a file. That takes git 7 ms among 50,000 files.

@@ -162,8 +162,8 @@ func (c *Content) firstParents() iter.Seq[git.Commit] {
 	}
 }
 
-// indexOfAddition is which of some commits added a file that stands in the first, taken that it stands in all later ones; how many there
-// are where all have it.
+// indexOfAddition is the index of the commit that added a file, in a line of commits from the newest, which has the file, to the oldest; the length of
+// the line if all of them have the file.
 func (c *Content) indexOfAddition(line []git.Commit, file string) int {
 	n := sort.Search(len(line), func(i int) bool { return c.blobBelow(line[i].Tree, file) == "" })
 	if n == len(line) {

@@ -87,8 +87,8 @@ func (p *page) takeBeginning(s string) []string {
 // markWeight is what the mark of a cut weighs at most.
 const markWeight = 16
 
-// addTurnsAround adds turns around the one that matched: that one, then one behind and one before it in turn, as
-// long as they fit. It tells what is left out.
+// addTurnsAround adds the turn that matched, then alternately a turn after and a turn before, as long as they fit. It says
+// how many turns are left out.
 func (it Item) addTurnsAround(p *page) {
 	at := it.turnPlace()
 	switch {

@@ -18,7 +18,7 @@ import (
 	"unsafe"
 )
 
-// ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
+// ErrFormat says that bytes were not written by this package, or by a package that builds on it.
 var ErrFormat = errors.New("search: malformed block")
 
 // target is the size in bytes beyond which a block is closed: a question reads one block for each of

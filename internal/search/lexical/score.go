@@ -66,8 +66,8 @@ func (l Lists) Put(term string, run, runs int, postings *List) {
 	l[term][run] = postings
 }
 
-// Score scores the sessions that hold a term of q: one that is no function word, where q has such. A term that others counted, too, weighs
-// what all of them say; nil: this index stands alone.
+// Score scores the sessions that hold a term of q; function words count only if q has no other terms. others are the counts of all indexes that
+// are searched together, by which terms are weighed; nil if this index is searched alone.
 func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error) {
 	s := scorer{
 		Index:   x,
