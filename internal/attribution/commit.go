@@ -53,8 +53,8 @@ type Committed struct {
 // late in a quiet virtual machine. An edit right before a commit may so seem to be made in the second behind it.
 const clockLag = 100 * time.Millisecond
 
-// Before reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time.
-func Before(commit, moment time.Time) bool {
+// IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time.
+func IsCommittedBefore(commit, moment time.Time) bool {
 	return commit.Before(moment.Add(-clockLag).Truncate(time.Second))
 }
 
@@ -73,9 +73,9 @@ func TieKnown(c Committed, sessions []SessionState, now time.Time) (links []sess
 	for _, s := range sessions {
 		editedBefore := func(path string) bool {
 			at, ok := s.Pending[path]
-			return ok && !Before(c.At, at)
+			return ok && !IsCommittedBefore(c.At, at)
 		}
-		wasInUse := s.NewSinceTie && Before(c.PreviousAt, s.Last) && !Before(c.At, s.Last)
+		wasInUse := s.NewSinceTie && IsCommittedBefore(c.PreviousAt, s.Last) && !IsCommittedBefore(c.At, s.Last)
 		if c.WroteIn(s.ID) || s.RunsGit || wasInUse || s.isRecent(now) && c.touches(editedBefore) {
 			links = append(links, session.Link{Session: s.ID})
 		}
@@ -94,10 +94,10 @@ type Span struct {
 // wasInUse reports whether the session was in use at the time of a commit.
 func (s Span) wasInUse(commit time.Time) bool {
 	from, to := s.From, s.To
-	if i := sort.Search(len(s.Turns), func(i int) bool { return Before(commit, s.Turns[i]) }); len(s.Turns) > 0 {
+	if i := sort.Search(len(s.Turns), func(i int) bool { return IsCommittedBefore(commit, s.Turns[i]) }); len(s.Turns) > 0 {
 		from, to = s.Turns[0], s.Turns[max(i-1, 0)]
 	}
-	return !Before(commit, from) && commit.Sub(to) <= inUseAfterTurn
+	return !IsCommittedBefore(commit, from) && commit.Sub(to) <= inUseAfterTurn
 }
 
 // TieImported ties a commit without a checkpoint to the sessions that wrote lines of it. If there is none, it infers a tie to the one

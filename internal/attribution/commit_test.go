@@ -43,7 +43,7 @@ func TestBefore(t *testing.T) {
 		-time.Second: false, 0: false, 999 * time.Millisecond: false, 1020 * time.Millisecond: false,
 		1200 * time.Millisecond: true, time.Minute: true,
 	} {
-		if got := attribution.Before(commit, commit.Add(after)); got != want {
+		if got := attribution.IsCommittedBefore(commit, commit.Add(after)); got != want {
 			t.Errorf("a commit made %s before a moment: %v", after, got)
 		}
 	}

@@ -72,7 +72,7 @@ const maxWriters = 1000
 func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
-		case by.Here && Before(by.When, w.TS):
+		case by.Here && IsCommittedBefore(by.When, w.TS):
 		case by.BelievedOnLines(w.Email):
 			makers = append(makers, w)
 		default:

@@ -168,7 +168,7 @@ var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,10
 func (g *collector) statedLinks(c git.Commit) (links []session.Link, anyNamed bool) {
 	tie := func(s *session.Session) {
 		named := func(l session.Link) bool { return l.Session == s.ID }
-		if !attribution.Before(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {
+		if !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {
 			links = append(links, session.Link{Session: s.ID, Tie: session.TieTalked})
 		}
 	}

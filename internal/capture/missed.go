@@ -37,7 +37,7 @@ func (g *collector) missedCommits(head git.OID, via string) (out []history.Made,
 			if m.OID == head && via == session.ViaCommit && g.awaitsSession() {
 				left = append(left, m)
 			}
-			if m.OID != head && !attribution.Before(m.When, began) {
+			if m.OID != head && !attribution.IsCommittedBefore(m.When, began) {
 				out = append(out, m)
 			}
 		}

@@ -163,7 +163,7 @@ func (g *collector) isOwnWork(via string, c git.Commit) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.Before(c.Committer.When, s.FirstTS()) })
+	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) })
 }
 
 // knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, and

@@ -411,7 +411,7 @@ func (st *state) clearPending(e session.Entry, made time.Time) {
 	for id := range linked {
 		if k := st.sessionByID(id); k != nil {
 			k.NewSinceTie = false
-			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.Before(made, edited) })
+			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.IsCommittedBefore(made, edited) })
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, erro
 func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	at := map[string]int{}
 	for _, e := range all {
-		if attribution.Before(c.Committer.When, e.At) || e.At.IsZero() { // an edit without a time can't be recorded
+		if attribution.IsCommittedBefore(c.Committer.When, e.At) || e.At.IsZero() { // an edit without a time can't be recorded
 			continue
 		}
 		key := editKey(e)
@@ -253,7 +253,7 @@ func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from
 			return out, true, nil
 		case err != nil:
 			return nil, false, err
-		case attribution.Before(c.Committer.When, from):
+		case attribution.IsCommittedBefore(c.Committer.When, from):
 			return out, true, nil
 		case most > 0 && len(out) == most:
 			return out, false, nil

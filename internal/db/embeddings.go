@@ -42,8 +42,8 @@ func PassageHashes(ctx context.Context, q Querier, ids []string) (map[string][]b
 	return readMap[string, []byte](query(ctx, q, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
 }
 
-// ReplaceEmbedded notes what has vectors now.
-func (t *Tx) ReplaceEmbedded(ctx context.Context, rows []Embedded) error {
+// ReplaceEmbeddedPassages notes what has vectors now.
+func (t *Tx) ReplaceEmbeddedPassages(ctx context.Context, rows []Embedded) error {
 	return t.insert(ctx, "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", func(row func(...any)) {
 		for _, e := range rows {
 			if e.Hashes == nil {
@@ -54,8 +54,10 @@ func (t *Tx) ReplaceEmbedded(ctx context.Context, rows []Embedded) error {
 	})
 }
 
-// ForgetEmbedded removes what ReplaceEmbedded noted.
-func (t *Tx) ForgetEmbedded(ctx context.Context) error { return t.Exec(ctx, "DELETE FROM embedded") }
+// ForgetEmbeddedPassages removes what ReplaceEmbeddedPassages noted.
+func (t *Tx) ForgetEmbeddedPassages(ctx context.Context) error {
+	return t.Exec(ctx, "DELETE FROM embedded")
+}
 
 // Embedding is the vector of a session under a model.
 type Embedding struct {

@@ -187,7 +187,7 @@ func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) 
 }
 
 // stats is one member's.
-func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, ofOne bool) (out Stats, err error) {
+func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, single bool) (out Stats, err error) {
 	at, err := g.openIndex(ctx, m)
 	if err != nil {
 		return out, m.AsNotInitialised(err)
@@ -198,7 +198,7 @@ func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, ofOne
 	}
 	for i := range out.Results {
 		switch r := &out.Results[i]; {
-		case ofOne:
+		case single:
 			r.Repo = m.path
 		case req.By == "repository":
 			r.Key = m.path

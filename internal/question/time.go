@@ -99,16 +99,16 @@ func (r reader) momentOrRelease(i int) (Span, int) {
 	return r.release(i)
 }
 
-// moment reads a time without a word that leads to it. Led says that one did: then the name of a month alone is one, or a year.
-func (r reader) moment(i int, led bool) (Span, int) {
+// moment reads a time without a word that leads to it. hasPreposition says that one did: then the name of a month alone is one, or a year.
+func (r reader) moment(i int, hasPreposition bool) (Span, int) {
 	if r.wordAt(i) == "the" {
-		if s, n := r.moment(i+1, led); n > 0 {
+		if s, n := r.moment(i+1, hasPreposition); n > 0 {
 			return s, 1 + n
 		}
 		return Span{}, 0
 	}
 	for _, read := range []func(int, bool) (Span, int){r.relative, r.ago, r.weekday, r.date} {
-		if s, n := read(i, led); n > 0 {
+		if s, n := read(i, hasPreposition); n > 0 {
 			return s, n
 		}
 	}
@@ -148,7 +148,7 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 			return r.dayFromToday(-2), 3
 		}
 	case "this", "last", "past", "previous", "current":
-		return r.lastUnits(i+1, w)
+		return r.thisOrLastUnit(i+1, w)
 	}
 	return Span{}, 0
 }
@@ -162,8 +162,8 @@ func (r reader) partOfDay(day Span, i int) (Span, int) {
 	return day.hours(hours[0], hours[1]), 1
 }
 
-// lastUnits reads what stands behind "this", "last" and the like.
-func (r reader) lastUnits(i int, which string) (Span, int) {
+// thisOrLastUnit reads what stands behind "this", "last" and the like.
+func (r reader) thisOrLastUnit(i int, which string) (Span, int) {
 	if n, used := r.count(i); used > 0 && which != "this" && which != "current" {
 		if u := unitOf(r.wordAt(i + used)); u != "" {
 			return Span{Since: r.unitsAgo(u, n), Until: r.Now.Add(time.Second)}, 1 + used + 1
@@ -293,13 +293,13 @@ func (r reader) months(y int, m time.Month, n int) Span {
 const days = "sunday monday tuesday wednesday thursday friday saturday"
 
 // weekday reads "Friday", "last Tuesday": the last one before today, as git does.
-func (r reader) weekday(i int, led bool) (Span, int) {
+func (r reader) weekday(i int, hasPreposition bool) (Span, int) {
 	n, w := 1, r.wordAt(i)
 	if w == "last" || w == "this" || w == "past" {
-		w, n, led = r.wordAt(i+1), 2, true
+		w, n, hasPreposition = r.wordAt(i+1), 2, true
 	}
 	for number, name := range strings.Fields(days) {
-		if w == name || led && (w == name[:3] || len(w) == 4 && strings.HasPrefix(name, w)) {
+		if w == name || hasPreposition && (w == name[:3] || len(w) == 4 && strings.HasPrefix(name, w)) {
 			back := (int(r.Now.Weekday())-number+6)%7 + 1
 			s, more := r.partOfDay(r.dayFromToday(-back), i+n)
 			return s, n + more
@@ -317,7 +317,7 @@ var (
 )
 
 // date reads days, months and years of the calendar. Without a year it is the last one that has begun.
-func (r reader) date(i int, led bool) (Span, int) {
+func (r reader) date(i int, hasPreposition bool) (Span, int) {
 	w := r.wordAt(i)
 	if m := isoDate.FindStringSubmatch(w); m != nil {
 		return r.exactDay(m[1], m[2], m[3]), 1
@@ -325,10 +325,10 @@ func (r reader) date(i int, led bool) (Span, int) {
 	if m := dotted.FindStringSubmatch(w); m != nil {
 		return r.exactDay(m[3], m[2], m[1]), 1
 	}
-	if month, err := time.Parse("2006-01", w); err == nil && led {
+	if month, err := time.Parse("2006-01", w); err == nil && hasPreposition {
 		return r.months(month.Year(), month.Month(), 1), 1
 	}
-	if year, err := time.Parse("2006", w); err == nil && led && yearForm.MatchString(w) {
+	if year, err := time.Parse("2006", w); err == nil && hasPreposition && yearForm.MatchString(w) {
 		return r.months(year.Year(), 1, 12), 1
 	}
 	if d := monthDay.FindStringSubmatch(w); d != nil { // 13 February 2026, 13th of Feb
@@ -336,18 +336,18 @@ func (r reader) date(i int, led bool) (Span, int) {
 		if r.wordAt(i+n) == "of" {
 			n++
 		}
-		if m := monthOf(r.wordAt(i + n)); m > 0 && !r.words[i].stops && (led || n > 1 || d[1] != w || r.isName(i+n)) {
-			return r.dayOf(d[1], m, i, n+1)
+		if m := monthOf(r.wordAt(i + n)); m > 0 && !r.words[i].stops && (hasPreposition || n > 1 || d[1] != w || r.isMonthName(i+n)) {
+			return r.dayOfMonth(d[1], m, i, n+1)
 		}
 	}
 	if m := monthOf(w); m > 0 {
-		if d := monthDay.FindStringSubmatch(r.wordAt(i + 1)); d != nil && !r.words[i].stops && (led || r.isName(i)) { // February 13, 2026
-			return r.dayOf(d[1], m, i, 2)
+		if d := monthDay.FindStringSubmatch(r.wordAt(i + 1)); d != nil && !r.words[i].stops && (hasPreposition || r.isMonthName(i)) { // February 13, 2026
+			return r.dayOfMonth(d[1], m, i, 2)
 		}
 		if yearForm.MatchString(r.wordAt(i + 1)) {
 			return r.month(r.wordAt(i+1), m), 2
 		}
-		if led {
+		if hasPreposition {
 			return r.month("", m), 1
 		}
 	}
@@ -357,14 +357,14 @@ func (r reader) date(i int, led bool) (Span, int) {
 	return Span{}, 0
 }
 
-// isName reports whether the name of a month is no verb there: "3 may fail".
-func (r reader) isName(i int) bool {
+// isMonthName reports whether the name of a month is no verb there: "3 may fail".
+func (r reader) isMonthName(i int) bool {
 	w := r.words[i]
 	return w.upper || w.text != "may" && w.text != "march" && w.text != "mar"
 }
 
-// dayOf is a day of a month, behind whose n words a year may follow.
-func (r reader) dayOf(day string, m time.Month, i, n int) (Span, int) {
+// dayOfMonth is a day of a month, behind whose n words a year may follow.
+func (r reader) dayOfMonth(day string, m time.Month, i, n int) (Span, int) {
 	month := strconv.Itoa(int(m))
 	if yearForm.MatchString(r.wordAt(i + n)) {
 		return r.exactDay(r.wordAt(i+n), month, day), n + 1

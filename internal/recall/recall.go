@@ -77,7 +77,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	}
 	open := search.Open
 	if req.Purged != db.Without {
-		open = search.OpenAll
+		open = search.OpenWithHidden
 	}
 	var filter db.Filter
 	var rev attribution.Revisions

@@ -186,7 +186,7 @@ func (a *adder) dropVectors(ctx context.Context) error {
 		return err
 	}
 	a.state.Embedded, a.heads.embedded = embedInfo{}, embeddings{}
-	return a.tx.ForgetEmbedded(ctx)
+	return a.tx.ForgetEmbeddedPassages(ctx)
 }
 
 // buildStretches turns vectors into the stored form of sessions, in the order of the sessions' numbers. rows are the given vectors of
@@ -238,7 +238,7 @@ func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
 			out[i].Turns = 0
 		}
 	}
-	return a.tx.ReplaceEmbedded(ctx, out)
+	return a.tx.ReplaceEmbeddedPassages(ctx, out)
 }
 
 // storePassages writes new passages as one run, merged with the runs before it that are not much

@@ -150,7 +150,7 @@ func hiddenEqualsNeverAdded(t *testing.T, all []session.Session, n int, queries 
 		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 			t.Errorf("%.40q (-never +hidden):\n%s", q, diff)
 		}
-		everything, err := search.OpenAll(t.Context(), hidden)
+		everything, err := search.OpenWithHidden(t.Context(), hidden)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,8 +85,8 @@ func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
 	return openIndex(ctx, d, false)
 }
 
-// OpenAll is Open for those who want to see hidden sessions, too: here they are like the others.
-func OpenAll(ctx context.Context, d *db.DB) (*Searcher, error) {
+// OpenWithHidden is Open for those who want to see hidden sessions, too: here they are like the others.
+func OpenWithHidden(ctx context.Context, d *db.DB) (*Searcher, error) {
 	return openIndex(ctx, d, true)
 }
 

@@ -75,10 +75,10 @@ func (r *repositoryExport) write(ctx context.Context) error {
 	return nil
 }
 
-// writeChunks writes chunks until none is left. Who helps opens the index once more, unless that moved on meanwhile.
-func (r *repositoryExport) writeChunks(ctx context.Context, helps bool, next <-chan chunk) (err error) {
+// writeChunks writes chunks until none is left. A helper opens the index once more, and does nothing if the index moved on meanwhile.
+func (r *repositoryExport) writeChunks(ctx context.Context, asHelper bool, next <-chan chunk) (err error) {
 	from := r.from
-	if helps {
+	if asHelper {
 		if from, err = r.from.Reopen(ctx); err != nil {
 			return err
 		}
