@@ -15,7 +15,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-type forgetOptions struct{ ids []string }
+// sessionArgs are the IDs of sessions that a command takes.
+type sessionArgs struct{ ids []string }
+
+type forgetOptions struct{ sessionArgs }
 
 // newForgetCmd takes sessions out that nobody else has: `git rekal forget 01KAB3F9`.
 func newForgetCmd(app *App) *cobra.Command {
@@ -39,7 +42,7 @@ under another ID and the new transcript does not name the old ID.`,
 	return app.withOptions(cmd, c)
 }
 
-func (c *forgetOptions) validate(_ *pflag.FlagSet, args []string) error {
+func (c *sessionArgs) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session")
 	}

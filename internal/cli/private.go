@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -16,8 +15,8 @@ import (
 )
 
 type privateOptions struct {
+	sessionArgs
 	undo bool
-	ids  []string
 }
 
 // newPrivateCmd keeps sessions on this machine: `git rekal private 01KAB3F9`.
@@ -40,14 +39,6 @@ SESSION may be the agent's own ID of a session that is not captured yet. --undo 
 	fs := cmd.Flags()
 	fs.BoolVar(&c.undo, "undo", false, "make them sessions like others again")
 	return app.withOptions(cmd, c)
-}
-
-func (c *privateOptions) validate(_ *pflag.FlagSet, args []string) error {
-	if len(args) == 0 {
-		return errors.New("give the ID of a session")
-	}
-	c.ids = args
-	return nil
 }
 
 func (c *privateOptions) run(ctx context.Context, app *App) error {

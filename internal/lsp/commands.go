@@ -80,7 +80,7 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		return nil, errors.New(c.Explain(err))
 	}
 	file := filepath.Join(c.dir, strings.TrimPrefix(p.Command, "git-rekal.")+"-"+fileName(argument)+".txt")
-	if err := errors.Join(removeIfThere(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil { // read-only, as editors show it
+	if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil { // read-only, as editors show it
 		return nil, err
 	}
 	if c.client.shows {
@@ -89,13 +89,6 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		err = c.rpc.Notify(ctx, "window/showMessage", message{Type: messageInfo, Message: "git-rekal: open " + file})
 	}
 	return uriOf(file), err
-}
-
-func removeIfThere(file string) error {
-	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
 }
 
 // fileName is the beginning of a text as a part of a file's name.

@@ -253,17 +253,10 @@ func (s Store) DropProgress(except string) error {
 	for _, e := range entries {
 		path := filepath.Join(s.Dir, e.Name())
 		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != except { // one with a dot is being written
-			err = errors.Join(err, removeIfThere(path))
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
 	return err
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // inTransaction writes in one transaction, as the only one who does. A file that is not there is made.
@@ -298,12 +291,12 @@ func (s Store) createFile(ctx context.Context) error {
 	}
 	fresh := s.file() + ".new"
 	for _, suffix := range []string{"", "-wal", "-shm"} { // of a process that died
-		if err := removeIfThere(fresh + suffix); err != nil {
+		if err := os.RemoveAll(fresh + suffix); err != nil {
 			return err
 		}
 	}
 	if err := layout().Change(ctx, fresh, db.Fresh, s.takeFormerRecords); err != nil {
-		return errors.Join(err, removeIfThere(fresh))
+		return errors.Join(err, os.RemoveAll(fresh))
 	}
 	if err := os.Rename(fresh, s.file()); err != nil {
 		return err
