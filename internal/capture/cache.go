@@ -22,8 +22,8 @@ const cacheFile = "capture.cache"
 // cacheVersion changes with what state holds; a cache of another version is dropped.
 const cacheVersion = 16
 
-// cached is what the file holds behind a checksum of it, as CBOR.
-type cached struct {
+// cacheContent is what the file holds behind a checksum of it, as CBOR.
+type cacheContent struct {
 	Version int
 	State   *state
 }
@@ -38,7 +38,7 @@ func readCache(path string) *state {
 	}
 	// Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
 	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
-	c := cached{State: newState()}
+	c := cacheContent{State: newState()}
 	if err != nil || form.Unmarshal(b[sumSize:], &c) != nil || c.Version != cacheVersion || !c.State.isComplete() {
 		return newState()
 	}
@@ -59,7 +59,7 @@ func (st *state) saveAs(path string) error {
 	form, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()
 	var b []byte
 	if err == nil {
-		b, err = form.Marshal(cached{cacheVersion, st})
+		b, err = form.Marshal(cacheContent{cacheVersion, st})
 	}
 	if err != nil {
 		return fmt.Errorf("capture: write the cache: %w", err)

@@ -62,14 +62,14 @@ type collector struct {
 // rounds is what the rounds of one capture know together.
 type rounds struct {
 	bounds  Round
-	pieces  map[string]piece       // of transcripts that are read in several rounds
+	pieces  map[string]partialRead // of transcripts that are read in several rounds
 	reads   int                    // transcripts that were read
 	learned bool                   // redaction knows what all rounds call a secret
 	said    map[string][]time.Time // by session: when turns were said that an import read
 }
 
 func newRounds(bounds Round) *rounds {
-	return &rounds{bounds: bounds, pieces: map[string]piece{}, said: map[string][]time.Time{}}
+	return &rounds{bounds: bounds, pieces: map[string]partialRead{}, said: map[string][]time.Time{}}
 }
 
 // roots are the folders of whose transcripts a capture takes what was made there.
@@ -145,7 +145,7 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 	if from != nil {
 		*cursor = *from
 	}
-	for last, more := (piece{}), true; more; {
+	for last, more := (partialRead{}), true; more; {
 		r, err := rd.read(ctx, f, cursor, last)
 		if err != nil {
 			return ctx.Err()
@@ -153,7 +153,7 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 		if err := each(r); err != nil {
 			return err
 		}
-		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.hasMore
+		last, more = partialRead{from: r.offset, size: r.file.Size - r.offset}, r.hasMore
 		for _, s := range r.doc.Sessions {
 			if s.NativeID == f.NativeID && s.LastTS().After(cursor.Last) {
 				cursor.Last = s.LastTS()

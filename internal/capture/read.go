@@ -43,9 +43,9 @@ type reading struct {
 	err       error
 }
 
-// piece is what a round read of a transcript that is longer. Where the cursor is no further
+// partialRead is what a round read of a transcript that is longer. Where the cursor is no further
 // afterwards (a line that is longer than all of it, or no turn yet), the next one is twice as long.
-type piece struct {
+type partialRead struct {
 	from, size int64
 	editsLost  bool // its edits could not be kept: the next round goes on, and the next capture reads it again
 }
@@ -117,7 +117,7 @@ type reader struct {
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
 // was rewritten. A decoder that breaks on a file costs that file only.
-func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, last piece) (r *reading, err error) {
+func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, last partialRead) (r *reading, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
@@ -228,11 +228,11 @@ func firstRecord(file io.ReaderAt, offset int64) ([]byte, error) {
 }
 
 // next is what to read from an offset on, behind what the last round read.
-func (p piece) next(offset, usual int64) piece {
+func (p partialRead) next(offset, usual int64) partialRead {
 	if p.size > 0 && p.from == offset {
-		return piece{from: offset, size: 2 * p.size}
+		return partialRead{from: offset, size: 2 * p.size}
 	}
-	return piece{from: offset, size: usual}
+	return partialRead{from: offset, size: usual}
 }
 
 // digest is a SHA-256 whose state can be stored.
@@ -344,7 +344,7 @@ func (g *collector) rememberCursors() {
 	for _, r := range g.done {
 		seen[r.file.Path] = true
 		if r.hasMore {
-			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset, r.editsLost}
+			g.pieces[r.file.Path] = partialRead{r.offset, r.file.Size - r.offset, r.editsLost}
 		}
 		for _, root := range r.doc.OtherRepos {
 			g.st.Others[root] = true

@@ -68,11 +68,11 @@ func (app *App) hasPrinted() bool {
 	return ok && out.Len() > 0
 }
 
-// excluded is what init --all leaves out.
-type excluded struct{ paths, remotes []string }
+// exclusions is what init --all leaves out.
+type exclusions struct{ paths, remotes []string }
 
 // excludesPath reports whether a glob fits a folder: its whole path, or the end of it from a slash on.
-func (e excluded) excludesPath(dir string) bool {
+func (e exclusions) excludesPath(dir string) bool {
 	return slices.ContainsFunc(e.paths, func(glob string) bool {
 		for tail := filepath.ToSlash(dir); ; {
 			if ok, _ := path.Match(strings.TrimSuffix(glob, "/"), tail); ok {
@@ -88,7 +88,7 @@ func (e excluded) excludesPath(dir string) bool {
 }
 
 // excludedURL is the URL of a remote that a glob fits, in which "*" stands for anything; "" for none.
-func (e excluded) excludedURL(c config.Config) string {
+func (e exclusions) excludedURL(c config.Config) string {
 	for _, glob := range e.remotes {
 		whole := "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)) + "$"
 		for _, name := range c.Remotes {
@@ -111,7 +111,7 @@ type target struct {
 }
 
 // targets are the repositories below some folders. Of several worktrees of one, the first sets it up.
-func (app *App) targets(ctx context.Context, dirs []string, out excluded) ([]target, error) {
+func (app *App) targets(ctx context.Context, dirs []string, out exclusions) ([]target, error) {
 	var all []target
 	first := map[string]string{}
 	for _, dir := range dirs {
@@ -129,7 +129,7 @@ func (app *App) targets(ctx context.Context, dirs []string, out excluded) ([]tar
 	return all, nil
 }
 
-func (app *App) target(ctx context.Context, f machine.Found, out excluded, first map[string]string) target {
+func (app *App) target(ctx context.Context, f machine.Found, out exclusions, first map[string]string) target {
 	t := target{dir: f.Path, err: f.Err}
 	if f.Bare {
 		t.skip = "bare: nothing is captured without a worktree"

@@ -149,8 +149,8 @@ func (app *App) completeFlags() {
 	}
 }
 
-// match is what a word may become.
-type match struct{ word, about string }
+// completion is what a word may become.
+type completion struct{ word, about string }
 
 // Kinds of values that commands and flags take. Other flags are completed by their own names.
 const (
@@ -164,13 +164,13 @@ const (
 )
 
 // completions are the values that an argument or a flag may have; none for paths, and where the values can't be listed.
-func (app *App) completions(ctx context.Context, argument, prefix string) []match {
+func (app *App) completions(ctx context.Context, argument, prefix string) []completion {
 	var words []string
 	switch argument {
 	case takesPage:
-		var out []match
+		var out []completion
 		for _, cmd := range app.root.Commands() {
-			out = append(out, match{cmd.Name(), cmd.Short})
+			out = append(out, completion{cmd.Name(), cmd.Short})
 		}
 		return out
 	case takesID:
@@ -214,9 +214,9 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []matc
 			words = append(words, string(i))
 		}
 	}
-	var out []match
+	var out []completion
 	for _, w := range words {
-		out = append(out, match{w, ""})
+		out = append(out, completion{w, ""})
 	}
 	return out
 }
@@ -225,7 +225,7 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []matc
 const shownIDs = 50
 
 // completeIDs are sessions and memories whose IDs begin so, in any case, the latest first.
-func (app *App) completeIDs(ctx context.Context, prefix string) (out []match) {
+func (app *App) completeIDs(ctx context.Context, prefix string) (out []completion) {
 	app.withExistingIndex(ctx, func(at *ask.Moment) {
 		titles, _ := at.TitlesByIDPrefix(ctx, strings.ToUpper(prefix), shownIDs+1)
 		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
@@ -234,7 +234,7 @@ func (app *App) completeIDs(ctx context.Context, prefix string) (out []match) {
 		}
 		for _, id := range slices.Backward(ids) {
 			shown := id[:max(len(names.Short(id)), len(prefix))]
-			out = append(out, match{prefix + shown[len(prefix):], titles[id]})
+			out = append(out, completion{prefix + shown[len(prefix):], titles[id]})
 		}
 	})
 	return out
@@ -254,12 +254,12 @@ func (app *App) withExistingIndex(ctx context.Context, into func(*ask.Moment)) {
 }
 
 // completePurged are the sessions and memories that can be restored.
-func (app *App) completePurged(ctx context.Context) (out []match) {
+func (app *App) completePurged(ctx context.Context) (out []completion) {
 	app.withExistingIndex(ctx, func(at *ask.Moment) {
 		ids, _ := at.PurgedIDs(ctx)
 		for _, id := range slices.Backward(ids) {
 			titles, _ := at.TitlesByIDPrefix(ctx, id, 1) // without one it is restored as well
-			out = append(out, match{id, titles[id]})
+			out = append(out, completion{id, titles[id]})
 		}
 	})
 	return out

@@ -45,7 +45,7 @@ func explain(err error) string { return withHint(err, nil) }
 // explainTool is explain for the caller of an MCP tool: its hints name the tool's inputs and no flags.
 func explainTool(err error) string { return withHint(err, toolKinds) }
 
-func withHint(err error, first []kind) string {
+func withHint(err error, first []errorKind) string {
 	if hint := cmp.Or(hintOfKind(first, err), advice.Of(err), hintOfKind(systemKinds, err)); hint != "" {
 		return withoutPackageNames(err) + ": " + hint
 	}
@@ -66,7 +66,7 @@ func explainWarning(err error) string {
 	return withoutPackageNames(err)
 }
 
-func hintOfKind(kinds []kind, err error) string {
+func hintOfKind(kinds []errorKind, err error) string {
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
 			return k.hint
@@ -75,14 +75,14 @@ func hintOfKind(kinds []kind, err error) string {
 	return ""
 }
 
-// kind of errors, and what to do about it.
-type kind struct {
+// errorKind is a kind of errors, and what to do about them.
+type errorKind struct {
 	err  error
 	hint string
 }
 
 // toolKinds are the errors whose hint is another one for the caller of an MCP tool.
-var toolKinds = []kind{ //nolint:gochecknoglobals // a table
+var toolKinds = []errorKind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
 	{ask.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
@@ -91,7 +91,7 @@ var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 }
 
 // systemKinds are errors of the system.
-var systemKinds = []kind{ //nolint:gochecknoglobals // a table
+var systemKinds = []errorKind{ //nolint:gochecknoglobals // a table
 	{syscall.EADDRINUSE, "give another port, or none for a free one"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 }

@@ -26,7 +26,7 @@ type exportOptions struct {
 	parquet string // "" for none
 	noText  bool
 	mirrors string
-	group   grouping
+	group   groupFlags
 	format  string // "" for sessions
 	write   bool
 	rev     string // with format

@@ -16,8 +16,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/text"
 )
 
-// grouping says which repositories are asked besides this one: `git rekal --group shop "retry with jitter"`.
-type grouping struct {
+// groupFlags says which repositories are asked besides this one: `git rekal --group shop "retry with jitter"`.
+type groupFlags struct {
 	name string // ownGroups where the flag has no value
 	all  bool
 }
@@ -27,13 +27,13 @@ const (
 	ownGroups = "." // no group can have this name in git's configuration
 )
 
-func (g *grouping) addFlags(fs *pflag.FlagSet) {
+func (g *groupFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&g.name, groupFlag, "", "all repositories of the group `NAME`, without a name those grouped with this one: see \"git rekal help config\"")
 	fs.Lookup(groupFlag).NoOptDefVal = ownGroups
 	fs.BoolVar(&g.all, "all", false, "all repositories that are set up on this machine; only on a terminal")
 }
 
-func (g *grouping) validate(fs *pflag.FlagSet) error {
+func (g *groupFlags) validate(fs *pflag.FlagSet) error {
 	switch {
 	case g.all && g.name != "":
 		return errors.New("give either --group or --all, not both")
@@ -44,10 +44,10 @@ func (g *grouping) validate(fs *pflag.FlagSet) error {
 }
 
 // isGiven reports whether more than this repository is asked.
-func (g *grouping) isGiven() bool { return g.all || g.name != "" }
+func (g *groupFlags) isGiven() bool { return g.all || g.name != "" }
 
 // groupSelection says which group is to be opened.
-func (g *grouping) groupSelection(app *App) group.Which {
+func (g *groupFlags) groupSelection(app *App) group.Which {
 	out := group.Which{All: g.all, Person: app.Terminal && !capture.InAgent(app.Getenv)}
 	if g.name != ownGroups {
 		out.Name = g.name
@@ -69,7 +69,7 @@ func (app *App) joinGroupName(fs *pflag.FlagSet, args []string) []string {
 }
 
 // withGroup opens a group, has it asked for an answer of a shape, and tells which of its repositories could not be.
-func (app *App) withGroup(ctx context.Context, g grouping, s outputFlags, use func(*group.Group) error) error {
+func (app *App) withGroup(ctx context.Context, g groupFlags, s outputFlags, use func(*group.Group) error) error {
 	which := g.groupSelection(app)
 	which.Agent = s.toAgent(app)
 	return app.withSelection(ctx, which, use)

@@ -34,7 +34,7 @@ type initOptions struct {
 	template    bool
 	all, dryRun bool
 	dirs        []string // with all
-	exclude     excluded
+	exclude     exclusions
 	imported    int // sessions
 }
 

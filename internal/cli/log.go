@@ -18,7 +18,7 @@ import (
 type logOptions struct {
 	req     ask.LogRequest
 	oneline bool
-	group   grouping
+	group   groupFlags
 	shape   outputFlags
 	words   []string // before "--": a revision or range, then paths
 	dashed  bool     // whether "--" was given

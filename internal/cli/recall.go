@@ -26,7 +26,7 @@ type recallOptions struct {
 	purged bool
 	full   bool
 	choose bool
-	group  grouping
+	group  groupFlags
 	shape  outputFlags
 }
 

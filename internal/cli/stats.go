@@ -21,7 +21,7 @@ type statsOptions struct {
 	req             ask.StatsRequest
 	lines, sessions bool
 	of              string // a path or a range
-	group           grouping
+	group           groupFlags
 	shape           outputFlags
 }
 

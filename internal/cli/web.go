@@ -24,7 +24,7 @@ type webOptions struct {
 	port   int
 	noOpen bool
 	export string
-	group  grouping
+	group  groupFlags
 }
 
 // newWebCmd shows sessions in a browser: `git rekal web --port 8080 --no-open`.

@@ -156,9 +156,9 @@ func (k *keeper) headAndTail(grave bool) (out []entry) {
 // foldMarks are marks that name the lines of a group that are not shown whole, some in each mark.
 func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 	final, first := g.members[whole-1], g.members[0].text
-	var extra []folded
+	var extra []foldedLine
 	for _, m := range g.members[whole:] {
-		extra = append(extra, folded{m.heading, differingPart(first, m.text)})
+		extra = append(extra, foldedLine{m.heading, differingPart(first, m.text)})
 	}
 	extra = append(extra, g.extra...)
 	var part []string

@@ -38,21 +38,21 @@ func withOwnText(e entry) entry {
 // group is lines of one kind and form.
 type group struct {
 	kind    kind
-	members []member
-	n       int      // lines, members and all
-	extra   []folded // the lines beyond the members
+	members []groupLine
+	n       int          // lines, members and all
+	extra   []foldedLine // the lines beyond the members
 	texts   map[uint64]bool
 }
 
-// member is a line of a group with what belongs to it.
-type member struct {
+// groupLine is a line of a group with what belongs to it.
+type groupLine struct {
 	entry
 	heading *entry
 	details []entry
 }
 
-// folded is a line of which only what differs from the first of its group is kept.
-type folded struct {
+// foldedLine is a line of which only what differs from the first of its group is kept.
+type foldedLine struct {
 	heading *entry
 	differs string
 }
@@ -71,8 +71,8 @@ type keeper struct {
 	bytes      int // kept
 	groups     []*group
 	byForm     map[uint64]*group
-	at         *member // whose details follow; nil: nobody's
-	inDetails  bool    // the line before is at, or explains it
+	at         *groupLine // whose details follow; nil: nobody's
+	inDetails  bool       // the line before is at, or explains it
 	heading    *entry
 	head       []entry
 	tail       [tailLines]entry // a ring
@@ -236,7 +236,7 @@ func (k *keeper) group(e entry, lineKind kind) {
 	switch {
 	case g.texts[sum]: // it stands there
 	case len(g.members) < keptLinesPerGroup(lineKind) && k.reserveBytes(e.text):
-		g.members = append(g.members, member{entry: withOwnText(e), heading: k.heading})
+		g.members = append(g.members, groupLine{entry: withOwnText(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
 	default:
@@ -303,7 +303,7 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 		return
 	}
 	g.texts[sum] = true
-	g.extra = append(g.extra, folded{k.heading, differs})
+	g.extra = append(g.extra, foldedLine{k.heading, differs})
 }
 
 // differingPart is the words of text that differ from the words of first. If no word differs, because only the heading does, it is the first word.

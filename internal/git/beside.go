@@ -6,7 +6,7 @@ import "errors"
 // the other: so a push of r sends nothing of other.
 func (r *Repo) AlsoReadFrom(other *Repo) {
 	r.beside = other
-	r.store = joined{r.store, other.store}
+	r.store = joinedStores{r.store, other.store}
 }
 
 // RefsOfBeside is Refs of the repository that is read beside this one.
@@ -17,13 +17,13 @@ func (r *Repo) RefsOfBeside(globs ...string) (map[string]OID, error) {
 	return r.beside.Refs(globs...)
 }
 
-// joined is a store with the objects of another one.
-type joined struct {
+// joinedStores is a store with the objects of another one.
+type joinedStores struct {
 	store
 	beside store
 }
 
-func (j joined) header(id OID) (Kind, uint64, error) {
+func (j joinedStores) header(id OID) (Kind, uint64, error) {
 	kind, size, err := j.store.header(id)
 	if errors.Is(err, ErrNotFound) {
 		return j.beside.header(id)
@@ -31,7 +31,7 @@ func (j joined) header(id OID) (Kind, uint64, error) {
 	return kind, size, err
 }
 
-func (j joined) object(id OID) (Kind, []byte, error) {
+func (j joinedStores) object(id OID) (Kind, []byte, error) {
 	kind, data, err := j.store.object(id)
 	if errors.Is(err, ErrNotFound) {
 		return j.beside.object(id)

@@ -86,7 +86,7 @@ func (e *BoundsError) Unwrap() error { return e.cause }
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
 func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
-	c := count{Bounds: b, repo: repo, from: from, limit: limit}
+	c := boundsCount{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.newestBelieved(tip)
 	if err != nil || tip == "" {
 		return Cumulative{}, errors.Join(err, waits)
@@ -108,13 +108,13 @@ func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, f
 
 // CheckAdded returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
 func (b Bounds) CheckAdded(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
-	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit}
+	c := boundsCount{Bounds: b, repo: repo, held: held, limit: NoLimit}
 	_, err := c.countUpTo(ctx, tip)
 	return err
 }
 
-// count is one count of a ledger under way.
-type count struct {
+// boundsCount is one count of a ledger under way.
+type boundsCount struct {
 	Bounds
 	repo  *git.Repo
 	from  Cumulative
@@ -124,7 +124,7 @@ type count struct {
 
 // newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
 // the tip, waits says which commits are not read yet.
-func (c *count) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
+func (c *boundsCount) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
 	for id = tip; ; {
 		at, err := c.repo.Commit(id)
 		if errors.Is(err, git.ErrNotFound) && id != tip { // it is cut off
@@ -152,7 +152,7 @@ func (b Bounds) isFutureDated(c git.Commit) bool {
 }
 
 // lastWithin is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
-func (c *count) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, err error) {
+func (c *boundsCount) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, err error) {
 	chain, err := c.firstParents(tip)
 	if err != nil {
 		return last, err
@@ -172,7 +172,7 @@ func (c *count) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, e
 }
 
 // firstParents are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
-func (c *count) firstParents(tip git.OID) (out []git.Commit, err error) {
+func (c *boundsCount) firstParents(tip git.OID) (out []git.Commit, err error) {
 	for id := tip; ; {
 		at, err := c.repo.Commit(id)
 		if errors.Is(err, git.ErrNotFound) { // it is cut off
@@ -189,7 +189,7 @@ func (c *count) firstParents(tip git.OID) (out []git.Commit, err error) {
 	}
 }
 
-func (c *count) isBehind(old, id git.OID) bool {
+func (c *boundsCount) isBehind(old, id git.OID) bool {
 	if old == "" || id == "" {
 		return old == ""
 	}
@@ -198,7 +198,7 @@ func (c *count) isBehind(old, id git.OID) bool {
 }
 
 // countUpTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
-func (c *count) countUpTo(ctx context.Context, id git.OID) (Cumulative, error) {
+func (c *boundsCount) countUpTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	var sum Cumulative
 	if c.isBehind(c.from.OID, id) {
 		sum = c.from
@@ -219,7 +219,7 @@ func (c *count) countUpTo(ctx context.Context, id git.OID) (Cumulative, error) {
 }
 
 // add counts an entry, or says why it is too much.
-func (c *count) add(sum *Cumulative, entry Commit) error {
+func (c *boundsCount) add(sum *Cumulative, entry Commit) error {
 	bytes := entry.bytes(c.repo)
 	switch sum.Bytes += bytes; {
 	case bytes > c.Entry:

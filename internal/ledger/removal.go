@@ -89,7 +89,7 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 			other.Subject = e.Subject
 			*e = other
 		}
-		var t taken
+		var t takenOut
 		if r.removeFrom(c, e, &t); !t.changed {
 			return now, replaced, nil
 		}
@@ -143,8 +143,8 @@ func (w *rewriter) writeReduced(c Commit, e session.Entry) ([]Segment, error) {
 	return w.write(c, parts)
 }
 
-// taken is what removals found in one entry, and took out.
-type taken struct {
+// takenOut is what removals found in one entry, and took out.
+type takenOut struct {
 	found   bool // the entry has to do with them
 	changed bool
 	session bool // texts of a session were taken out
@@ -154,7 +154,7 @@ type taken struct {
 
 // removeFrom takes out of an entry what goes. Sessions are forgotten as if they had never been captured: with their links and marks, and the
 // lines that they wrote. A checkpoint of nothing else goes, too.
-func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
+func (r removals) removeFrom(c Commit, e *session.Entry, t *takenOut) {
 	forgotten := func(id string) bool { return r.items[id] != nil && r.items[id].forgotten }
 	marked := func(m session.Mark) bool { return forgotten(m.ID) }
 	e.Sessions = dropFrom(t, e.Sessions, func(s session.Session) bool {
@@ -191,14 +191,14 @@ func (r removals) removeFrom(c Commit, e *session.Entry, t *taken) {
 }
 
 // dropFrom returns the list without what isDropped reports.
-func dropFrom[T any](t *taken, list []T, isDropped func(T) bool) []T {
+func dropFrom[T any](t *takenOut, list []T, isDropped func(T) bool) []T {
 	kept := slices.DeleteFunc(list, isDropped)
 	t.changed = t.changed || len(kept) < len(list)
 	return kept
 }
 
 // removeTexts takes texts out of a session.
-func (t *taken) removeTexts(of *removedItem, s *session.Session) {
+func (t *takenOut) removeTexts(of *removedItem, s *session.Session) {
 	goes := func(turn int) bool { return of.all || of.turns[turn] }
 	title := of.title || of.all
 	t.found = t.found || title
@@ -242,7 +242,7 @@ func isTitleOf(text, title string) bool {
 }
 
 // checkpoint takes out an entry's own texts; those of its sessions stay.
-func (t *taken) checkpoint(e *session.Entry) {
+func (t *takenOut) checkpoint(e *session.Entry) {
 	t.found = true
 	if e.Subject != session.Scrubbed {
 		e.Subject, t.changed = session.Scrubbed, true
@@ -258,7 +258,7 @@ func (t *taken) checkpoint(e *session.Entry) {
 	}
 }
 
-func (t *taken) memory(m *session.Memory) (changed bool) {
+func (t *takenOut) memory(m *session.Memory) (changed bool) {
 	t.found = true
 	if m.Content == session.Scrubbed {
 		return false

@@ -210,7 +210,7 @@ func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []
 		} else if one.add(r); !slices.Contains(w.removed.Removals, r) {
 			w.removed.Removals = append(w.removed.Removals, r)
 		}
-		var did taken
+		var did takenOut
 		one.removeFrom(c, e, &did)
 		w.found[i], changed = w.found[i] || did.found, changed || did.changed
 		w.out.Turns, w.out.Calls, w.out.Memories = w.out.Turns+did.turns, w.out.Calls+did.calls, w.out.Memories+did.memories

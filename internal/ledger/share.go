@@ -24,12 +24,12 @@ func trackingPrefix(remote string) string { return "refs/remotes/" + remote + "/
 // ErrRewritten is a remote's ledger that its author scrubbed.
 var ErrRewritten = errors.New("its author took something out of it")
 
-// change says how a ref may move as something is taken in.
-type change bool
+// refChange says how a ref may move as something is taken in.
+type refChange bool
 
 const (
-	anyChange change = false
-	onlyAdds  change = true // what it held stays behind it
+	anyChange refChange = false
+	onlyAdds  refChange = true // what it held stays behind it
 )
 
 // ErrRefused is a remote's ledger that can't be taken in as it is.
@@ -222,7 +222,7 @@ func (l *Ledger) Restore(ctx context.Context, remote string) (bool, error) {
 	return taken.Own != "", err
 }
 
-func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed change) (Adopted, error) {
+func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed refChange) (Adopted, error) {
 	var out Adopted
 	prefix := trackingPrefix(remote)
 	tips, err := l.repo.Refs(prefix + name)
@@ -317,7 +317,7 @@ func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, no
 }
 
 // mergeIntoRef moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
-func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed change) (was, now git.OID, err error) {
+func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed refChange) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {

@@ -27,7 +27,7 @@ func TestGroup(t *testing.T) {
 	}
 	other("shop", "2026-03-05T12:00:00Z", "Leeway of carts", "A cart has 30 s of leeway.")
 	customer := other("client", "2026-03-05T13:00:00Z", "Leeway of the client", "Their leeway is 10 s.")
-	offered := func(c *clientName) bool {
+	offered := func(c *client) bool {
 		tools, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -120,18 +120,18 @@ func (w *world) run(args ...string) string {
 	return out.String()
 }
 
-// clientName speaks to a server of its own, `git rekal mcp` in this process.
-type clientName struct {
+// client speaks to a server of its own, `git rekal mcp` in this process.
+type client struct {
 	t testing.TB
 	*sdk.ClientSession
 	ended chan int // its exit status
 }
 
-func (w *world) client() *clientName {
+func (w *world) client() *client {
 	w.T.Helper()
 	requests, toServer := io.Pipe()
 	fromServer, answers := io.Pipe()
-	c := &clientName{t: w.T, ended: make(chan int, 1)}
+	c := &client{t: w.T, ended: make(chan int, 1)}
 	go func() {
 		app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: requests, Stdout: answers, Stderr: io.Discard}
 		c.ended <- cli.Main(context.Background(), app, []string{"mcp"})
@@ -148,7 +148,7 @@ func (w *world) client() *clientName {
 }
 
 // call calls a tool and returns its text, and whether that is an error.
-func (c *clientName) call(tool string, args map[string]any) (string, bool) {
+func (c *client) call(tool string, args map[string]any) (string, bool) {
 	c.t.Helper()
 	res, err := c.CallTool(c.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *clientName) call(tool string, args map[string]any) (string, bool) {
 }
 
 // says calls a tool, which must succeed and say what holds all words.
-func (c *clientName) says(tool string, args map[string]any, words ...string) string {
+func (c *client) says(tool string, args map[string]any, words ...string) string {
 	c.t.Helper()
 	text, failed := c.call(tool, args)
 	if failed {

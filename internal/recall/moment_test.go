@@ -28,11 +28,11 @@ type replay struct {
 	rand  *rand.Rand
 	clock int
 	open  map[string]session.Session // by author and machine: what goes on
-	asked []asked
+	asked []recalled
 }
 
-// asked is what recall answered when a commit was the tip of alice's ledger.
-type asked struct {
+// recalled is what recall answered when a commit was the tip of alice's ledger.
+type recalled struct {
 	tip     git.OID
 	answers []result.Recall
 }
@@ -212,14 +212,14 @@ func TestLongEveryAnswerAgain(t *testing.T) {
 		r.step()
 		now := r.ask(m)
 		if tip := r.tip(); tip != "" && (len(r.asked) == 0 || r.asked[len(r.asked)-1].tip != tip) {
-			r.asked = append(r.asked, asked{tip, now})
+			r.asked = append(r.asked, recalled{tip, now})
 		}
 	}
 	if len(r.asked) < steps/3 {
 		t.Fatalf("only %d states", len(r.asked))
 	}
 	for i, req := range requests {
-		if !slices.ContainsFunc(r.asked, func(a asked) bool { return len(a.answers[i].Results) > 1 }) {
+		if !slices.ContainsFunc(r.asked, func(a recalled) bool { return len(a.answers[i].Results) > 1 }) {
 			t.Errorf("%+v finds next to nothing in any state", req)
 		}
 	}

@@ -93,8 +93,8 @@ func tagTime(repo *git.Repo, name string) (newest time.Time, ok bool) {
 	return newest, ok
 }
 
-// asked is a request as it was understood.
-type asked struct {
+// understoodRequest is a request as it was understood.
+type understoodRequest struct {
 	Request
 	question.Question // of a text that names no time, the words are its own
 	When              *result.When
@@ -102,8 +102,8 @@ type asked struct {
 }
 
 // readTimes reads the times of a request. Those of flags count before those in the question.
-func readTimes(repo *git.Repo, req Request) (asked, error) {
-	a := asked{Request: req, Question: question.Question{Words: req.Query}}
+func readTimes(repo *git.Repo, req Request) (understoodRequest, error) {
+	a := understoodRequest{Request: req, Question: question.Question{Words: req.Query}}
 	span, err := req.Times.Span(repo)
 	if err != nil {
 		return a, err
@@ -128,7 +128,7 @@ func readTimes(repo *git.Repo, req Request) (asked, error) {
 }
 
 // answers finds what answers a request.
-func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+func (a *understoodRequest) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	if a.Kind == KindRecord {
 		return nil, nil
 	}
@@ -141,7 +141,7 @@ func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *se
 
 // answersInTime finds answers from the time that is asked for. If there are none, or only weak ones, and the question named the time, not a flag, it
 // ignores the time.
-func (a *asked) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+func (a *understoodRequest) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
@@ -163,7 +163,7 @@ func (a *asked) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo,
 }
 
 // orderLatest puts one's own work first where that was asked for, and says of each session where what took place then begins.
-func (a *asked) orderLatest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
+func (a *understoodRequest) orderLatest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
 	if a.Own {
 		who, err := repo.Identity(ctx)
 		if err != nil && !errors.Is(err, git.ErrNoIdentity) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// end is one stream: what the command writes to, and what we read.
-type end struct {
+// streamEnd is one stream: what the command writes to, and what we read.
+type streamEnd struct {
 	child, ours *os.File
 	to          io.Writer
 	shown       func() bool // false: it is only heard
@@ -22,7 +22,7 @@ type end struct {
 
 // streams is the command's output on its way.
 type streams struct {
-	out, err end
+	out, err streamEnd
 	terminal *os.File // whose size the pty has; nil for none
 	hear     func([]byte)
 
@@ -52,7 +52,7 @@ func openStreams(c Command) (*streams, error) {
 	return s, nil
 }
 
-func (s *streams) newEnd(c Command, as Stream, w io.Writer) (e end, err error) {
+func (s *streams) newEnd(c Command, as Stream, w io.Writer) (e streamEnd, err error) {
 	e.to, e.shown = w, sync.OnceValue(func() bool { return c.Show(as) })
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		e.pty, s.terminal = true, f
@@ -70,7 +70,7 @@ func (s *streams) newEnd(c Command, as Stream, w io.Writer) (e end, err error) {
 }
 
 // copySizeTo gives the pty the size of our terminal. It changes no byte on the way: our terminal does what terminals do.
-func (e end) copySizeTo(f *os.File) error {
+func (e streamEnd) copySizeTo(f *os.File) error {
 	fd := int(e.child.Fd())
 	modes, err := unix.IoctlGetTermios(fd, getModes)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e end) copySizeTo(f *os.File) error {
 	return pty.InheritSize(f, e.ours)
 }
 
-func (e end) close() {
+func (e streamEnd) close() {
 	for _, f := range []*os.File{e.child, e.ours} {
 		if f != nil {
 			_ = f.Close() // nothing was written
@@ -127,7 +127,7 @@ func (s *streams) startReading() {
 	}
 }
 
-func (s *streams) readFrom(e end) {
+func (s *streams) readFrom(e streamEnd) {
 	s.readers.Go(func() {
 		buf := make([]byte, 64<<10)
 		for {
@@ -144,7 +144,7 @@ func (s *streams) readFrom(e end) {
 }
 
 // handOn hands on what was read, and reports whether more is wanted.
-func (s *streams) handOn(e end, p []byte) bool {
+func (s *streams) handOn(e streamEnd, p []byte) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closed {
@@ -249,7 +249,7 @@ func (s *streams) outputError() error {
 
 // resize gives the ptys the size that our terminal has now.
 func (s *streams) resize() {
-	for _, e := range []end{s.out, s.err} {
+	for _, e := range []streamEnd{s.out, s.err} {
 		if e.pty && s.terminal != nil {
 			_ = pty.InheritSize(s.terminal, e.ours) // it keeps the old one
 		}

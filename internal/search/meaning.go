@@ -39,8 +39,8 @@ type meanings struct {
 	modelShare float64 // how much the embedding model counts
 }
 
-// signal is how near all sessions are to a question.
-type signal struct {
+// sessionNearness is how near all sessions are to a question.
+type sessionNearness struct {
 	vector []float32 // of the question
 	near   []float64 // how near each session as a whole is, by number
 	known  []int     // the sessions that have a vector
@@ -83,8 +83,8 @@ func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lex
 }
 
 // nearSessions compares the question with each session as a whole.
-func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*signal, error) {
-	g := &signal{vector: vector, near: make([]float64, len(s.index.Sessions))}
+func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*sessionNearness, error) {
+	g := &sessionNearness{vector: vector, near: make([]float64, len(s.index.Sessions))}
 	wholes, err := db.ReadSpans(ctx, s.db, s.heads.embedded.wholes())
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*signal,
 }
 
 // nearest finds the nearest passage of each session.
-func (s *Searcher) nearest(ctx context.Context, g *signal, wanted map[int]bool) (map[int]meaning, error) {
+func (s *Searcher) nearest(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]meaning, error) {
 	stretches, err := s.heads.embedded.read(ctx, s.db, wanted)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ const ordinary = 32
 
 // liftsOfSessions makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
 // median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
-func (s *Searcher) liftsOfSessions(ctx context.Context, g *signal, wanted map[int]bool) (map[int]modelMeaning, error) {
+func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]modelMeaning, error) {
 	sample, read := pickEvenly(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true

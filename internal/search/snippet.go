@@ -59,14 +59,14 @@ func shortenTo(s string, limit int, more bool) string {
 	return s
 }
 
-// weighed is which of a question's terms a word holds.
-type weighed struct {
+// termsInWord is which of a question's terms a word holds.
+type termsInWord struct {
 	terms []int // numbers of terms
 	runes int   // the word's length
 }
 
 // termsOfWords finds the terms of q in each word. Function words count only when q has no other.
-func termsOfWords(words []string, q query.Query) []weighed {
+func termsOfWords(words []string, q query.Query) []termsInWord {
 	number := make(map[string]int)
 	for _, weak := range []bool{false, true} {
 		for i, t := range q.Terms {
@@ -79,7 +79,7 @@ func termsOfWords(words []string, q query.Query) []weighed {
 		}
 	}
 	a := analysis.Seeking(slices.Collect(maps.Keys(number)))
-	out := make([]weighed, len(words))
+	out := make([]termsInWord, len(words))
 	for i, w := range words {
 		out[i].runes = utf8.RuneCountInString(w)
 		for _, t := range a.Tokens(w) {
@@ -93,7 +93,7 @@ func termsOfWords(words []string, q query.Query) []weighed {
 
 // bestPassage returns the range of words, at most limit characters with the spaces between, that
 // holds the most different terms; the first of equals, centred on what it holds.
-func bestPassage(weights []weighed, limit int) (from, to int) {
+func bestPassage(weights []termsInWord, limit int) (from, to int) {
 	counts := make(map[int]int) // of terms in words[start:end]
 	start, length, best := 0, -1, 0
 	for end, w := range weights {
@@ -120,7 +120,7 @@ func bestPassage(weights []weighed, limit int) (from, to int) {
 }
 
 // widenPassage takes in words on both sides until limit characters are reached.
-func widenPassage(weights []weighed, from, to, limit int) (int, int) {
+func widenPassage(weights []termsInWord, from, to, limit int) (int, int) {
 	length := -1
 	for _, w := range weights[from:to] {
 		length += w.runes + 1
@@ -145,7 +145,7 @@ func widenPassage(weights []weighed, from, to, limit int) (int, int) {
 
 // SharesTerm reports whether a text holds a term of a question: function words count only when it has no other.
 func SharesTerm(text, question string) bool {
-	return slices.ContainsFunc(termsOfWords(strings.Fields(text), query.Parse(question)), func(w weighed) bool { return len(w.terms) > 0 })
+	return slices.ContainsFunc(termsOfWords(strings.Fields(text), query.Parse(question)), func(w termsInWord) bool { return len(w.terms) > 0 })
 }
 
 // Matches finds the words of a text that hold a term of a question, without what encloses them: ranges of bytes, in order.

@@ -46,15 +46,15 @@ func TestBriefAndPointer(t *testing.T) {
 				}
 				l := r.layout()
 				l.Brief, l.Pointer = setup.Brief{Start: true, Prompts: true, Edits: true}, true
-				first := isInstalled(t, l, r.at(tt.path))
+				first := installed(t, l, r.at(tt.path))
 				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)
 				}
-				if again := isInstalled(t, l, r.at(tt.path)); again != first {
+				if again := installed(t, l, r.at(tt.path)); again != first {
 					t.Errorf("init again made\n%s\nof\n%s", again, first)
 				}
 				if l.MCP = mcp; mcp {
-					isInstalled(t, l, r.at(tt.path))
+					installed(t, l, r.at(tt.path))
 				}
 				if _, err := setup.Remove(l); err != nil {
 					t.Fatal(err)
@@ -67,7 +67,7 @@ func TestBriefAndPointer(t *testing.T) {
 	}
 }
 
-func isInstalled(t *testing.T, l setup.Layout, path string) string {
+func installed(t *testing.T, l setup.Layout, path string) string {
 	t.Helper()
 	install(t, l)
 	return textOf(path)

@@ -79,7 +79,7 @@ func all(look text.Look, s string) map[string]string {
 }
 
 // printableSpan reports what of a layout is wider than it may be, or is obeyed by a screen.
-func printableSpan(t *testing.T, name, layout string, columns int) {
+func safe(t *testing.T, name, layout string, columns int) {
 	t.Helper()
 	for line := range strings.SplitSeq(colors.ReplaceAllString(layout, ""), "\n") {
 		n := 0
@@ -113,7 +113,7 @@ func TestHostileText(t *testing.T) {
 			if look.Width == 0 {
 				columns = 0
 			}
-			printableSpan(t, name, layout, columns)
+			safe(t, name, layout, columns)
 			if look.Width != 0 && !strings.Contains(layout, "�") {
 				t.Errorf("%s hides what is hostile: %q", name, layout)
 			}
@@ -125,7 +125,7 @@ func FuzzLayout(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, columns int) {
 		columns = 20 + int(uint8(columns))%100
 		for name, layout := range all(text.Look{Width: columns, UTF8: true, Color: true, Now: now}, s) {
-			printableSpan(t, name, layout, columns)
+			safe(t, name, layout, columns)
 			if !utf8.ValidString(layout) {
 				t.Fatalf("%s: no UTF-8: %q", name, layout)
 			}

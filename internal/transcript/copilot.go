@@ -27,7 +27,7 @@ func (Copilot) Name() string { return "copilot-cli" }
 
 // Locate lists the sessions that were started in the repository.
 func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
-	return shelving{
+	return folderLayout{
 		file: func(dir, entry string) File {
 			if id, flat := strings.CutSuffix(entry, ".jsonl"); flat {
 				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id)}

@@ -43,7 +43,7 @@ type part struct {
 	Part
 	where whereabouts // of what is said now; nowhere only before it has begun
 	begun bool        // it has been in the repository
-	leave leave
+	leave workElsewhere
 	cwd   string            // working folder as last named
 	from  string            // and as first named
 	actor bool              // the actor is known
@@ -52,8 +52,8 @@ type part struct {
 	asked map[string][]Edit // ID of a call -> what it asks for, until its result is there
 	first int64             // offset of the first turn or call
 	queue claudeQueue
-	model models
-	heard heard
+	model modelTrack
+	heard outputsRead
 
 	passed  *session.Turn                                // the last prompt, where it was said elsewhere
 	counted map[string]int                               // by session.Usage.Request: where it stands in Usage
@@ -153,7 +153,7 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 func (d *decoder) session(native string) *part {
 	p := d.parts[native]
 	if p == nil {
-		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: leave{from: -1}, model: models{told: -1}}
+		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1}}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.HasElsewhere

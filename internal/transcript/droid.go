@@ -25,7 +25,7 @@ func (Droid) Name() string { return "droid" }
 
 // Locate lists the sessions that were started in the repository.
 func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
-	return shelving{
+	return folderLayout{
 		file: func(dir, entry string) File {
 			if id, ok := strings.CutSuffix(entry, ".jsonl"); ok {
 				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(id)}

@@ -34,7 +34,7 @@ type finder struct {
 // storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds it. Each agent uses some of it.
 type storeMemory struct {
 	Roots    []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
-	Shelves  []shelf           `cbor:",omitempty"` // folders in which transcripts of all repositories lie
+	Shelves  []folderMemory    `cbor:",omitempty"` // folders in which transcripts of all repositories lie
 	Others   map[string]bool   `cbor:",omitempty"` // IDs of sessions of other repositories
 	IDs      map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
 	DBs      []openCodeDB      `cbor:",omitempty"`

@@ -53,14 +53,14 @@ func (k Kept) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := k.Agent.(lined); ok {
+	if l, ok := k.Agent.(lineMaker); ok {
 		raw = l.lines(raw)
 	}
 	return io.NopCloser(bytes.NewReader(raw)), nil
 }
 
-// lined is an agent whose transcripts, or exports of them, may be no lines.
-type lined interface {
+// lineMaker is an agent whose transcripts, or exports of them, may be a document that is no lines: lines makes lines of it.
+type lineMaker interface {
 	// lines makes of a whole transcript what Decode reads.
 	lines(raw []byte) []byte
 }

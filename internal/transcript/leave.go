@@ -18,8 +18,8 @@ import (
 // An edit of a file of this repository belongs here from wherever it was made: by a session of another repository (a superproject, the clone beside
 // this one), or of a folder above. It comes with the prompt that led to it, and is all that is taken of there.
 
-// leave is what a session does in other repositories.
-type leave struct {
+// workElsewhere is what a session does in other repositories.
+type workElsewhere struct {
 	mark  *session.Turn // stands for what was left out and nothing has followed yet; nil: nothing was
 	repos []string      // in which that was, where they may be named
 	from  int64         // offset of the record with which that part begins; -1: it is here, and mark is nil
@@ -133,8 +133,8 @@ func (d *decoder) dropUnbegun(p *part, at whereabouts) {
 	for id := range p.heard.pending {
 		delete(d.open, id)
 	}
-	p.Outputs, p.heard, p.counted = nil, heard{}, make(map[string]int)
-	p.model = models{now: p.model.now, told: -1}
+	p.Outputs, p.heard, p.counted = nil, outputsRead{}, make(map[string]int)
+	p.model = modelTrack{now: p.model.now, told: -1}
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone
 		for id, of := range d.seen {

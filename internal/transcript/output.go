@@ -23,8 +23,8 @@ type Output struct {
 	Failed  bool
 }
 
-// heard is the outputs of one session while it is read; empty unless the caller asked for outputs.
-type heard struct {
+// outputsRead is the outputs of one session while it is read; empty unless the caller asked for outputs.
+type outputsRead struct {
 	pending map[string]Output // by call, until the result is there
 	at      []int64           // offsets of the results
 }

@@ -26,7 +26,7 @@ func (Pi) Name() string { return "pi" }
 
 // Locate lists the sessions that were started in the repository.
 func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
-	return shelving{
+	return folderLayout{
 		file: func(dir, entry string) File {
 			stem, ok := strings.CutSuffix(entry, ".jsonl")
 			if _, id, named := strings.Cut(stem, "_"); ok && named {

@@ -22,7 +22,7 @@ func (Qwen) Name() string { return "qwen-code" }
 
 // Locate lists the sessions that were started in the repository.
 func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
-	return shelving{
+	return folderLayout{
 		file: func(dir, entry string) File {
 			stem, ok := strings.CutSuffix(entry, ".jsonl")
 			agent, sub := strings.CutPrefix(stem, "agent-")

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// shelf is what is known of one folder in which an agent keeps the transcripts of all repositories side by side. Which
+// folderMemory is what is known of one folder in which an agent keeps the transcripts of all repositories side by side. Which
 // one a transcript belongs to stands in its first lines, and never changes: so each is looked into once, and a folder
 // is listed again only when something was added. A transcript of another repository that rests is a stat call: 3 µs.
-type shelf struct {
+type folderMemory struct {
 	Dir    string
 	At     int64             // modification time of the folder when it was listed, in nanoseconds; 0: list it again
 	Subs   []string          // names of folders with more
@@ -23,17 +23,17 @@ type shelf struct {
 	Others []uint64          // of entries that were begun elsewhere and rest: the hashes of their names, sorted
 }
 
-// shelving is how an agent lays its transcripts out. What stands for no transcript and is a folder holds more.
-type shelving struct {
+// folderLayout is how an agent lays its transcripts out. A folder that stands for no transcript may hold more of them.
+type folderLayout struct {
 	file func(dir, name string) File // what an entry stands for; without a path: nothing
 	made func(head []byte) string    // the working folder that the first lines tell; "" when they don't
 }
 
-// shelves is one call of Locate.
-type shelves struct {
+// folderWalk is one call of Locate.
+type folderWalk struct {
 	*finder
-	shelving
-	known map[string]shelf
+	folderLayout
+	known map[string]folderMemory
 }
 
 // settled is how old a folder's modification time must be for it to say that nothing was added since: file systems
@@ -41,14 +41,14 @@ type shelves struct {
 const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
-func (s shelving) locate(ctx context.Context, l finder, dirs ...string) (Found, error) {
+func (s folderLayout) locate(ctx context.Context, l finder, dirs ...string) (Found, error) {
 	l.walkShelves(ctx, s, dirs...)
 	return l.result(ctx)
 }
 
 // walkShelves looks through folders and all folders below them. It skips a path that is not absolute.
-func (l *finder) walkShelves(ctx context.Context, s shelving, dirs ...string) {
-	all := shelves{finder: l, shelving: s, known: map[string]shelf{}}
+func (l *finder) walkShelves(ctx context.Context, s folderLayout, dirs ...string) {
+	all := folderWalk{finder: l, folderLayout: s, known: map[string]folderMemory{}}
 	for _, k := range l.had.Shelves {
 		all.known[k.Dir] = k
 	}
@@ -62,7 +62,7 @@ func (l *finder) walkShelves(ctx context.Context, s shelving, dirs ...string) {
 // maxShelf is how deep folders are looked into: Codex has years, months and days.
 const maxShelf = 4
 
-func (l *shelves) walk(ctx context.Context, dir string, depth int) {
+func (l *folderWalk) walk(ctx context.Context, dir string, depth int) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() || depth == 0 || ctx.Err() != nil {
 		l.unreadable("list transcripts", err)
@@ -95,8 +95,8 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 }
 
 // relist reads a folder anew. What was told of an entry stands.
-func (l *shelves) relist(dir string, had shelf) shelf {
-	k := shelf{Dir: dir, Begun: had.Begun}
+func (l *folderWalk) relist(dir string, had folderMemory) folderMemory {
+	k := folderMemory{Dir: dir, Begun: had.Begun}
 	for _, e := range l.list(dir) {
 		name := e.Name()
 		sum := hashOf(name)
@@ -118,7 +118,7 @@ func (l *shelves) relist(dir string, had shelf) shelf {
 }
 
 // reopen takes those again that rested and changed.
-func (l *shelves) reopen(k *shelf) {
+func (l *folderWalk) reopen(k *folderMemory) {
 	if len(k.Others) == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (l *shelves) reopen(k *shelf) {
 }
 
 // decideFolders looks into the transcripts of which nothing is known yet.
-func (l *shelves) decideFolders(k *shelf) {
+func (l *folderWalk) decideFolders(k *folderMemory) {
 	var open []string
 	for _, name := range k.Open {
 		cwd, told := "", false
@@ -164,7 +164,7 @@ func (l *shelves) decideFolders(k *shelf) {
 const headLines = 8
 
 // folderIn reads the first lines of a transcript. known is set when a folder was named, or that many lines name none.
-func (l *shelves) folderIn(f File) (cwd string, known bool) {
+func (l *folderWalk) folderIn(f File) (cwd string, known bool) {
 	if !isRegular(f.Path) {
 		return "", false
 	}

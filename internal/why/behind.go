@@ -40,7 +40,7 @@ type claimFinder struct {
 	rows            map[string][]attribution.Tie
 	owned           attribution.FileOwners
 	wrote           map[string]lineRecords
-	parts           map[git.OID]madeOf
+	parts           map[git.OID]squashSources
 	inferred        int
 	traced          int
 	late            <-chan time.Time
@@ -49,7 +49,7 @@ type claimFinder struct {
 func newClaimFinder(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*claimFinder, error) {
 	b := &claimFinder{
 		index: index, repo: repo, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
-		wrote: map[string]lineRecords{}, parts: map[git.OID]madeOf{}, late: time.After(tracePatience),
+		wrote: map[string]lineRecords{}, parts: map[git.OID]squashSources{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -177,8 +177,8 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	return t.inferredClaims(b.owned.OwnersOf(rows, s.Path)), err
 }
 
-// madeOf is what commits.SquashedFrom found.
-type madeOf struct {
+// squashSources is what commits.SquashedFrom found.
+type squashSources struct {
 	parts  []string
 	copied bool
 }
@@ -235,15 +235,15 @@ func (b *claimFinder) independentTips(shas []string) (out []git.OID) {
 	return out
 }
 
-// traced is what was found out about lines by looking for them in other commits.
-type traced struct {
+// tracedLines is what was found out about lines by looking for them in other commits.
+type tracedLines struct {
 	found    [][]attribution.Claim
 	known    []bool
 	complete bool // every one of these commits was looked into
 }
 
 // claims are what is behind the lines, with the rest for those of which nothing is known.
-func (t traced) claims(rest []attribution.Claim) [][]attribution.Claim {
+func (t tracedLines) claims(rest []attribution.Claim) [][]attribution.Claim {
 	for i := range t.found {
 		if !t.known[i] {
 			t.found[i] = rest
@@ -253,7 +253,7 @@ func (t traced) claims(rest []attribution.Claim) [][]attribution.Claim {
 }
 
 // inferredClaims are claims, all inferred.
-func (t traced) inferredClaims(rest []attribution.Claim) [][]attribution.Claim {
+func (t tracedLines) inferredClaims(rest []attribution.Claim) [][]attribution.Claim {
 	out := t.claims(rest)
 	for i := range out {
 		out[i] = slices.Clone(out[i])
@@ -302,8 +302,8 @@ func (b *claimFinder) mayTrace() bool {
 
 // trace looks for lines in other commits that may have had them before, and asks whose they are of the
 // commits that brought them there, but for what the commit older holds.
-func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older git.OID, claimsOf func(context.Context, source) ([][]attribution.Claim, error)) (traced, error) {
-	t := traced{found: make([][]attribution.Claim, len(s.lines)), known: make([]bool, len(s.lines)), complete: len(tips) > 0 && len(tips) < maxTips}
+func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older git.OID, claimsOf func(context.Context, source) ([][]attribution.Claim, error)) (tracedLines, error) {
+	t := tracedLines{found: make([][]attribution.Claim, len(s.lines)), known: make([]bool, len(s.lines)), complete: len(tips) > 0 && len(tips) < maxTips}
 	for _, tip := range tips {
 		if !b.mayTrace() {
 			t.complete = false
