@@ -192,7 +192,7 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []comp
 	case takesShell:
 		words = shells()
 	case groupFlag:
-		words, _ = group.GroupNames(ctx, app.Process)
+		words, _ = group.Names(ctx, app.Process)
 	case "format":
 		words = []string{agentTrace, gitAINotes}
 	case "agent":

@@ -61,7 +61,7 @@ func (app *App) joinGroupName(fs *pflag.FlagSet, args []string) []string {
 	if end := slices.Index(args, "--"); at < 0 || at+1 >= len(args) || end >= 0 && end < at || fs.Lookup(groupFlag) == nil || strings.HasPrefix(args[at+1], "-") {
 		return args
 	}
-	names, err := group.GroupNames(context.Background(), app.Process)
+	names, err := group.Names(context.Background(), app.Process)
 	if err != nil || !slices.Contains(names, strings.ToLower(args[at+1])) {
 		return args // who opens the group finds out what is wrong
 	}

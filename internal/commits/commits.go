@@ -129,9 +129,9 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 	return readFamilies(ctx, index, repo, starts)
 }
 
-// CommitsOfSession lists the commits of a session, with what amends and rebases made of them at last: first the commits that this clone has, then the
+// OfSession lists the commits of a session, with what amends and rebases made of them at last: first the commits that this clone has, then the
 // others. It leaves out commits that no branch, tag or HEAD leads to.
-func CommitsOfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution.Tie) ([]result.Commit, error) {
+func OfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution.Tie) ([]result.Commit, error) {
 	shas, now := make([]string, len(ties)), make([]git.OID, len(ties))
 	for i, c := range ties {
 		shas[i] = c.SHA

@@ -66,8 +66,8 @@ func (r *Refused) Hint() string { return r.hint }
 // ErrNone is in the error of a group in which no repository can be asked.
 var ErrNone error = &Refused{"none of these repositories can be asked", `"git rekal init" sets one up`}
 
-// GroupNames are the groups that the user configured, sorted.
-func GroupNames(ctx context.Context, p workspace.Process) ([]string, error) {
+// Names are the groups that the user configured, sorted.
+func Names(ctx context.Context, p workspace.Process) ([]string, error) {
 	groups, err := machine.ReadGroups(ctx, p.Dir, p.Env)
 	return groups.Names(), err
 }

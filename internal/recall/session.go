@@ -190,7 +190,7 @@ func readTurns(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *r
 	if err != nil {
 		return err
 	}
-	if out.Commits, err = commits.CommitsOfSession(ctx, index, repo, ties[out.ID]); err != nil {
+	if out.Commits, err = commits.OfSession(ctx, index, repo, ties[out.ID]); err != nil {
 		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)

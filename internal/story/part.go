@@ -118,7 +118,7 @@ func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wo
 
 // currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
 func (t *builder) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
-	all, err := commits.CommitsOfSession(ctx, t.index, t.repo, ties)
+	all, err := commits.OfSession(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}
 	for _, c := range all {
 		sha := cmp.Or(c.Became, c.Commit)
