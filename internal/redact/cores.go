@@ -54,8 +54,8 @@ const (
 	beside = maxKey
 )
 
-// inParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns in order what look finds in their
-// readings, on all cores. Look is told which window of a reading is the part. It fails when ctx ends.
+// inParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns what look finds in their readings,
+// in order within each part, on all cores. Look is told which window of a reading is the part. It fails when ctx ends.
 func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part window) []span) ([]span, error) {
 	var parts []window
 	lo := 0
@@ -68,14 +68,17 @@ func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part
 		lo = cut
 	}
 	parts = append(parts, window{lo, len(t)})
-	found := make([][][]span, len(parts)) // by part and reading
+	found := make([][]span, len(parts))
 	err := share(ctx, min(runtime.GOMAXPROCS(0), len(parts)), len(parts), func(i int) error {
 		from, to := runeStart(t, max(0, parts[i].lo-beside)), runeStart(t, min(len(t), parts[i].hi+beside))
+		var all [][]span
 		for r := range readings(t[from:to], w) {
 			r.from = from
-			found[i] = append(found[i], look(r, r.inward(parts[i])))
+			all = append(all, look(r, r.inward(parts[i])))
 		}
+		found[i] = slices.Concat(all...)
+		slices.SortFunc(found[i], compareSpans)
 		return nil
 	})
-	return slices.Concat(slices.Concat(found...)...), err
+	return slices.Concat(found...), err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -172,7 +173,7 @@ func lower(t string) string {
 	for i, c := range b {
 		b[i] = lowerByte(c)
 	}
-	return string(b)
+	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
 func lowerByte(c byte) byte { return lowerBytes[c] }

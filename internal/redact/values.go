@@ -181,12 +181,7 @@ func tail(title string, values, rules []string) []span {
 // joined puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span within one is nothing
 // new, one that reaches beyond takes it in.
 func joined(spans []span, markers []window) []span {
-	slices.SortFunc(spans, func(a, b span) int {
-		if a.lo != b.lo {
-			return a.lo - b.lo
-		}
-		return cmp.Or(b.hi-a.hi, cmp.Compare(a.rule, b.rule))
-	})
+	slices.SortFunc(spans, compareSpans)
 	var out []span
 	for _, p := range spans {
 		p, fresh := aroundMarkers(p, markers)
@@ -204,6 +199,14 @@ func joined(spans []span, markers []window) []span {
 		out[n].lo, out[n].hi = min(out[n].lo, p.lo), max(out[n].hi, p.hi)
 	}
 	return out
+}
+
+// compareSpans orders spans by where they begin, the longest first.
+func compareSpans(a, b span) int {
+	if a.lo != b.lo {
+		return a.lo - b.lo
+	}
+	return cmp.Or(b.hi-a.hi, cmp.Compare(a.rule, b.rule))
 }
 
 // aroundMarkers widens p so that it cuts no marker; markers are in order. It reports false when p lies within one.

@@ -72,7 +72,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		if next < len(s.t) && s.t[next] == '\n' {
 			next = skipBullet(s.t, next+1, " -*>\"'`")
 		}
-		if m := replacedBy.FindString(s.t[hi:min(len(s.t), hi+40)]); m != "" {
+		if m := newValue(s.t[hi:min(len(s.t), hi+40)]); m != "" {
 			next, several = hi+len(m), true
 		} else if strings.HasPrefix(s.t[next:], "and ") {
 			next += len("and ")
@@ -87,6 +87,14 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		}
 		lo, hi = a, b
 	}
+}
+
+// newValue is what stands before the value that replaces an old one, as rest begins with it.
+func newValue(rest string) string {
+	if next := skip(rest, 0, "\"'`"); next == len(rest) || strings.IndexByte(" -\xe2=t,", rest[next]) < 0 {
+		return ""
+	}
+	return replacedBy.FindString(rest)
 }
 
 // replacedBy stands between an old value and its new one: " -> ", ", now ".
