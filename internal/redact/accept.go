@@ -11,7 +11,7 @@ import (
 func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
 	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
-	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && gradeOf(v, true) < randomLike {
+	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && w.gradeAt(lo, hi, true) < randomLike {
 		return false
 	}
 	sign := 0
@@ -24,7 +24,7 @@ func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
 	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
 		return true
 	}
-	g := gradeOf(v, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	g := w.gradeAt(lo, hi, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
 	return w.enough(v, g, lo, hi, b, quoted) && !w.mentions(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
 }
 

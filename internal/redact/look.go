@@ -70,6 +70,26 @@ func gradeOf(v string, delimited bool) grade {
 	return l
 }
 
+// gradeAt grades a part of the text, once however many names stand before it.
+func (s *scanner) gradeAt(lo, hi int, delimited bool) grade {
+	at := part{lo, hi, delimited}
+	g, known := s.grades[at]
+	if !known {
+		g = gradeOf(s.t[lo:hi], delimited)
+		if s.grades == nil {
+			s.grades = map[part]grade{}
+		}
+		s.grades[at] = g
+	}
+	return g
+}
+
+// part is what stands in a text, in bytes.
+type part struct {
+	lo, hi    int
+	delimited bool
+}
+
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
 func expression(v string, p profile) bool {
 	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && onlyDigits(v[n+1:]) { // a sum
@@ -118,7 +138,7 @@ var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
 
 // madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
 func madeUp(v string) bool {
-	return hasDigit(v) && strings.ContainsAny(v, "-_.+!") && madeUpForm.MatchString(v)
+	return len(v) <= enoughOfValue && hasDigit(v) && strings.ContainsAny(v, "-_.+!") && madeUpForm.MatchString(v)
 }
 
 var madeUpForm = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)

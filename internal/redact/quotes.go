@@ -93,18 +93,43 @@ func (s *scanner) bare(i int) (lo, hi int) {
 		i = len(t) - len(strings.TrimLeft(t[i:], opening))
 	}
 	hi = s.valueEnd(i, i < len(t) && t[i] < utf8.RuneSelf)
-	for i < hi && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-i < longestValue { // which passwords hold, too
-		next := s.valueEnd(hi+1, true)
-		if next == hi+1 || t[hi+1] == '\\' || !belongs(t[i:hi], t[hi:min(len(t), next+2)], next-hi) {
-			break
-		}
-		hi = next
+	if i < hi {
+		hi = s.joinedEnd(i, hi)
 	}
 	around := ".:?"
 	if i > 0 && t[i-1] == '*' { // emphasis
 		around += "*"
 	}
 	return i, i + len(strings.TrimRight(t[i:hi], around))
+}
+
+// maxPieces is how many pieces of a value separators part: of 256 random signs, 11 are separators.
+const maxPieces = 16
+
+// joinedEnd is the end of a value whose first piece is given, and that may hold separators, as passwords do. Pieces that are of one value from
+// some place on are so from all.
+func (s *scanner) joinedEnd(lo, hi int) int {
+	t, at := s.t, []int(nil)
+	for n := 1; n < maxPieces && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-lo < longestValue; n++ {
+		if end, ok := s.joined[hi]; ok {
+			hi = end
+			break
+		}
+		next := s.valueEnd(hi+1, true)
+		s.work += hi - lo
+		if next == hi+1 || t[hi+1] == '\\' || !belongs(t[lo:hi], t[hi:min(len(t), next+2)], next-hi) {
+			break
+		}
+		at = append(at, hi)
+		hi = next
+	}
+	for _, i := range at {
+		if s.joined == nil {
+			s.joined = map[int]int{}
+		}
+		s.joined[i] = hi
+	}
+	return hi
 }
 
 // separators end values in queries, lists, tables and shells, and stand in passwords alike.
@@ -121,7 +146,10 @@ func belongs(v, rest string, n int) bool {
 		placeholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
-	if l := gradeOf(v, false); l >= passwordLike || l == wordPlus && twoDigits(v) || mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
+	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
+		return true
+	}
+	if l := gradeOf(v, false); l >= passwordLike || l == wordPlus && twoDigits(v) {
 		return true
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v) || len(v) < 4 && !hasUpper(v+piece) // "u1,v22"

@@ -41,6 +41,8 @@ type scanner struct {
 	lastName int         // the end of the last name
 	args     []window    // of the last command
 	runs     [2]window   // the last values without quotes; the second began in ASCII
+	joined   map[int]int // by a separator in a value: the value's end
+	grades   map[part]grade
 }
 
 // scanAll looks for secrets in every text.

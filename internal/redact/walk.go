@@ -81,7 +81,7 @@ func (s *scanner) foundAll(lo, hi int, n name) {
 		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
 			return
 		}
-		listed := several && gradeOf(s.t[a:b], true) >= max(requiredGrade[n.kind][assigned], wordPlus) && !isKey(s.t[b:])
+		listed := several && s.gradeAt(a, b, true) >= max(requiredGrade[n.kind][assigned], wordPlus) && !isKey(s.t[b:])
 		if !listed && !alike(s.t[lo:hi], s.t[a:b]) {
 			return
 		}
@@ -308,7 +308,7 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 	w.i = hi
 	if strings.Trim(v, "-_*~#") != "" {
 		w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
-		w.skipWord(v)
+		w.skipWord(w.low[lo:hi])
 	}
 	return 0, 0, false
 }
@@ -317,9 +317,9 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 var spacedPIN = lazy.Expr(`^(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d(?:[ -]\d\d){1,3}|\d(?: \d){3,7})\b`)
 
 // skipWord changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other word loosens.
-func (w *walk) skipWord(v string) {
-	low := lower(strings.Trim(v, ".,:!?"))
-	last, _ := utf8.DecodeLastRuneInString(v)
+func (w *walk) skipWord(low string) {
+	last, _ := utf8.DecodeLastRuneInString(low)
+	low = strings.Trim(low, ".,:!?")
 	switch {
 	case copulas[low] || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
 		w.binding = max(w.binding, stated)
@@ -377,7 +377,7 @@ func (s *scanner) valueBefore(n name) (int, int) {
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
 		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
-		if g := gradeOf(v, quoted); g >= wordPlus && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
+		if g := s.gradeAt(a, b, quoted); g >= wordPlus && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
 			want := passwordLike
 			if b < hi || valueThenName.MatchString(between) { // another script follows
 				want = requiredGrade[n.kind][stated]
@@ -409,7 +409,7 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 		lo, hi := s.bare(at)
 		v, rest := t[lo:hi], lineRest(t, skip(t, hi, "\"'`*"))
 		switch alone := lo < hi && strings.Trim(rest, " \t\r") == ""; {
-		case alone && (k == pin && isPIN(v) || gradeOf(v, true) >= max(requiredGrade[k][assigned], wordPlus) && !strings.ContainsAny(v, "(,:")):
+		case alone && (k == pin && isPIN(v) || s.gradeAt(lo, hi, true) >= max(requiredGrade[k][assigned], wordPlus) && !strings.ContainsAny(v, "(,:")):
 			return lo, hi
 		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (quoteAt(t, at) || !strings.HasSuffix(v, "|")):
 			return 0, 0

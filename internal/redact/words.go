@@ -36,6 +36,9 @@ var (
 // isCommonFormat reports whether v is an e-mail address, a version, a number with points, a date, a host or its port, a colour, or a name with a
 // date ("backup-2026-12-31").
 func isCommonFormat(v string) bool {
+	if len(v) > enoughOfValue && !strings.HasPrefix(v, "//") {
+		return false
+	}
 	if strings.ContainsAny(v, "!$^&*?=") && !strings.HasPrefix(v, "//") { // most passwords
 		return false
 	}
@@ -163,10 +166,13 @@ type profile struct {
 	nameWord        bool // a piece is one of nameWords
 }
 
-// profileOf looks at the first 256 bytes of v, which say enough.
+// enoughOfValue is how much of a value is looked at where its beginning says enough, in bytes. No form is longer.
+const enoughOfValue = 256
+
+// profileOf looks at the beginning of v.
 func profileOf(v string) (p profile) {
 	last := 0 // letter's class
-	eachPiece(v[:runeStart(v, min(len(v), 256))], func(w string, class int) {
+	eachPiece(v[:runeStart(v, min(len(v), enoughOfValue))], func(w string, class int) {
 		if class == digit {
 			p.digits += len(w)
 			p.longestNumber = max(p.longestNumber, len(w))
