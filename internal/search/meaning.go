@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -69,6 +70,7 @@ func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() [
 func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lexical.Match, opt Options) (*meanings, error) {
 	out := &meanings{}
 	if vector == nil {
+		opt.pool(Pool{})
 		return out, nil
 	}
 	g, err := s.nearSessions(ctx, vector)
@@ -78,7 +80,7 @@ func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lex
 	wanted := make(map[int]bool)
 	s.addBest(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
 	s.addBest(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
-	out.model, err = s.liftsOfSessions(ctx, g, wanted)
+	out.model, err = s.liftsOfSessions(ctx, g, wanted, opt)
 	return out, err
 }
 
@@ -122,19 +124,34 @@ func (s *Searcher) nearest(ctx context.Context, g *sessionNearness, wanted map[i
 const ordinary = 32
 
 // liftsOfSessions makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
-// median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors. Filters don't change what is ordinary.
-func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]modelMeaning, error) {
+// median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors; of several indexes both are
+// taken over such sessions of each. Filters don't change what is ordinary.
+func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, wanted map[int]bool, opt Options) (map[int]modelMeaning, error) {
 	sample, read := pickEvenly(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true
 	}
 	near, err := s.nearest(ctx, g, read)
-	if err != nil || len(sample) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	ordinaryWhole := median(g.known, func(n int) float64 { return g.near[n] })
-	ordinaryPassage := median(sample, func(n int) float64 { return near[n].cosine })
-	out := make(map[int]modelMeaning, len(near))
+	var own Pool
+	for _, n := range sample {
+		own.Ordinary = append(own.Ordinary, Nearness{g.near[n], near[n].cosine, float64(len(g.known)) / float64(len(sample))})
+	}
+	all, out := opt.pool(own).Ordinary, make(map[int]modelMeaning, len(near))
+	if len(all) == 0 {
+		return out, nil
+	}
+	wholes := all
+	if opt.Pool == nil {
+		wholes = nil
+		for _, n := range g.known {
+			wholes = append(wholes, Nearness{Whole: g.near[n], Sessions: 1})
+		}
+	}
+	ordinaryWhole := median(wholes, func(o Nearness) float64 { return o.Whole })
+	ordinaryPassage := median(all, func(o Nearness) float64 { return o.Passage })
 	for n, passage := range near {
 		if !wanted[n] {
 			continue
@@ -149,14 +166,18 @@ func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, want
 	return out, nil
 }
 
-// median is the middle one of some sessions' values, the lower of two.
-func median(sessions []int, value func(n int) float64) float64 {
-	values := make([]float64, len(sessions))
-	for i, n := range sessions {
-		values[i] = value(n)
+// median is the middle one of sessions' values, the lower of two.
+func median(all []Nearness, value func(Nearness) float64) float64 {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Nearness) int { return cmp.Compare(value(a), value(b)) })
+	total := 0.0
+	for _, o := range all {
+		total += o.Sessions
 	}
-	slices.Sort(values)
-	return values[(len(values)-1)/2]
+	i := 0
+	for below := all[0].Sessions; below < total/2; below += all[i].Sessions {
+		i++
+	}
+	return value(all[i])
 }
 
 // pickEvenly picks up to k of all, evenly.

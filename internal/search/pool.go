@@ -8,16 +8,24 @@ import (
 )
 
 // Pool is what searches of several indexes tell each other of one question, so that each scores as if all were one index: how rare words are, by
-// which score words are scarce, and what a strong answer is. What a search knows nothing of yet is zero.
+// which score words are scarce, how near an ordinary session is, and what a strong answer is. What a search knows nothing of yet is zero.
 type Pool struct {
-	Counts  lexical.Counts // summed up
-	Lexical float64        // the best score by words
-	Strong  float64        // the best score of a session that answers; 0 where none does
+	Counts   lexical.Counts // summed up
+	Ordinary []Nearness     // of sessions evenly spread over all
+	Lexical  float64        // the best score by words
+	Strong   float64        // the best score of a session that answers; 0 where none does
+}
+
+// Nearness is how near a session is to the question by an embedding model's cosines.
+type Nearness struct {
+	Whole, Passage float64 // as a whole, and its nearest passage
+	Sessions       float64 // for how many sessions it stands
 }
 
 // add takes in what another search found.
 func (p *Pool) add(other Pool) {
 	p.Counts.Add(other.Counts)
+	p.Ordinary = append(p.Ordinary, other.Ordinary...)
 	p.Lexical, p.Strong = max(p.Lexical, other.Lexical), max(p.Strong, other.Strong)
 }
 

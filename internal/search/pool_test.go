@@ -3,6 +3,7 @@ package search_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -109,6 +110,33 @@ func TestPoolGuessesTogether(t *testing.T) {
 	}
 	if hits := together(t, []*db.DB{near, right}, "mooirngs", search.Options{}); len(hits) != 1 || hits[0].Session != "RIGHT" {
 		t.Errorf("together: %+v", hits)
+	}
+}
+
+// TestPoolMeansAsOne checks that what is near only among the few sessions of one index counts as in one index of all.
+func TestPoolMeansAsOne(t *testing.T) {
+	few := []session.Session{talk("A0001", "my automobile broke down"), talk("A0002", "bread is baked at noon"), talk("A0003", "a letter was sent")}
+	var many []session.Session
+	for i := range 40 {
+		many = append(many, talk(fmt.Sprintf("B%04d", i), fmt.Sprint("the car is number ", i)))
+	}
+	indexes := []*db.DB{indexOf(t, few...), indexOf(t, many...), indexOf(t, slices.Concat(few, many)...)}
+	for _, d := range indexes {
+		embedAll(t, d, "m", dim, 100)
+	}
+	opt := asking("m", dim)
+	opt.Weak = true
+	of := func(hits []search.Hit) (score float64) {
+		for _, h := range hits {
+			if h.Session == "A0001" {
+				score = h.Score
+			}
+		}
+		return score
+	}
+	alone, pooled, one := of(find(t, indexes[0], "vehicle", opt)), of(together(t, indexes[:2], "vehicle", opt)), of(find(t, indexes[2], "vehicle", opt))
+	if math.Abs(pooled-one) > 0.05 || alone < one+0.2 {
+		t.Errorf("alone it scores %.3f, beside another index %.3f, in one index %.3f", alone, pooled, one)
 	}
 }
 
