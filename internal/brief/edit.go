@@ -20,7 +20,7 @@ const maxBlamedFile = 1 << 20
 // Edit is at most one line about the text old in a file, an absolute path, that an edit is about to replace. If another session is known to have
 // written that text, the line is a memory that names the file, or else that session.
 func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine, error) {
-	from, to, ok := uniqueLines(file, old)
+	from, to, ok := findUniqueText(file, old)
 	name, inside := s.Repo.PathInside(file)
 	if !ok || !inside {
 		return nil, nil
@@ -49,13 +49,13 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	return out[:min(len(out), 1)], nil
 }
 
-// uniqueLines are the first and the last line of a text in a file; ok is false unless the file holds the text exactly once.
-func uniqueLines(file, old string) (from, to int, ok bool) {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBlamedFile || !filepath.IsAbs(file) || strings.TrimSpace(old) == "" {
+// findUniqueText finds the first and the last line of a text in a file; ok is false unless the file holds the text exactly once.
+func findUniqueText(path, old string) (from, to int, ok bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBlamedFile || !filepath.IsAbs(path) || strings.TrimSpace(old) == "" {
 		return 0, 0, false
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := os.ReadFile(path)
 	text := string(raw)
 	if err != nil || strings.Count(text, old) != 1 {
 		return 0, 0, false

@@ -20,7 +20,7 @@ type Reredacted struct {
 // what would be stored now. It pairs a turn or call with the stored one that capture takes for the same, if both agree around the redacted
 // places. What was scrubbed stays scrubbed.
 func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) {
-	g, err := c.beginRound(ctx, newRounds(Round{}), c.MaxBehind)
+	g, err := c.beginRound(ctx, newSharedByRounds(Round{}), c.MaxBehind)
 	if err != nil {
 		return nil, err
 	}

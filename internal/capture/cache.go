@@ -39,14 +39,14 @@ func readCache(path string) *state {
 	// Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
 	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
 	c := cacheContent{State: newState()}
-	if err != nil || form.Unmarshal(b[sumSize:], &c) != nil || c.Version != cacheVersion || !c.State.isComplete() {
+	if err != nil || form.Unmarshal(b[sumSize:], &c) != nil || c.Version != cacheVersion || !c.State.isInitialised() {
 		return newState()
 	}
 	return c.State
 }
 
-// isComplete reports whether nothing is missing that newState makes.
-func (st *state) isComplete() bool {
+// isInitialised reports whether nothing is missing that newState makes.
+func (st *state) isInitialised() bool {
 	return st != nil && st.Sessions != nil && st.Recorded != nil && st.Rewrites != nil && st.Memories != nil && st.Marks != nil && st.Latest != nil &&
 		st.Files != nil && st.Others != nil && st.Known != nil && !slices.Contains(slices.Collect(maps.Values(st.Sessions)), nil)
 }

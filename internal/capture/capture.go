@@ -147,7 +147,7 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 // of one transcript (Round). Mostly there is one round. What a round stored stays if a later one fails.
 func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
-	r := newRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
+	r := newSharedByRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
 	r.learned = c.Budget > 0 // a hook has no time for learnSecrets
 	for more := true; more; {
 		var g *collector
@@ -257,12 +257,12 @@ func (g *collector) captureRound(ctx context.Context, plan func(*collector) ([]s
 
 // beginRound begins a round: it reads up to most commits of the ledgers on this machine that the cache does not know (0: all), and sets the
 // time of the capture.
-func (c *Capturer) beginRound(ctx context.Context, r *rounds, most int) (*collector, error) {
+func (c *Capturer) beginRound(ctx context.Context, r *sharedByRounds, most int) (*collector, error) {
 	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
 		return nil, err
 	}
-	g := &collector{Capturer: c, rounds: r, getenv: c.Getenv, tips: tips, edits: newEdits(c.CacheDir)}
+	g := &collector{Capturer: c, sharedByRounds: r, getenv: c.Getenv, tips: tips, edits: newEdits(c.CacheDir)}
 	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ import (
 // collector is one round of a capture under way: what the ledger knows, and what the transcripts hold beyond it.
 type collector struct {
 	*Capturer
-	*rounds
+	*sharedByRounds
 	agents  []transcript.Agent
 	getenv  func(string) string // of the process in whose time the commit was made
 	tips    map[string]git.OID  // of the ledgers on this machine, by ref
@@ -59,8 +59,8 @@ type collector struct {
 	moreLeft      bool                          // something is left to another round
 }
 
-// rounds is what the rounds of one capture know together.
-type rounds struct {
+// sharedByRounds is what all rounds of one capture know together.
+type sharedByRounds struct {
 	bounds  Round
 	pieces  map[string]partialRead // of transcripts that are read in several rounds
 	reads   int                    // transcripts that were read
@@ -68,8 +68,8 @@ type rounds struct {
 	said    map[string][]time.Time // by session: when turns were said that an import read
 }
 
-func newRounds(bounds Round) *rounds {
-	return &rounds{bounds: bounds, pieces: map[string]partialRead{}, said: map[string][]time.Time{}}
+func newSharedByRounds(bounds Round) *sharedByRounds {
+	return &sharedByRounds{bounds: bounds, pieces: map[string]partialRead{}, said: map[string][]time.Time{}}
 }
 
 // roots are the folders of whose transcripts a capture takes what was made there.
@@ -97,13 +97,13 @@ func (g *collector) gather(ctx context.Context) error {
 }
 
 // eachFile finds the transcripts of all agents, and hands each to visit with a reader for it; storesChanged reports whether st.Known changed.
-func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit func(reader, transcript.File) error) (storesChanged bool, err error) {
+func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64, visit func(reader, transcript.File) error) (storesChanged bool, err error) {
 	roots, err := c.roots()
 	if err != nil {
 		return false, err
 	}
 	for _, agent := range c.Agents {
-		found, more, err := c.find(ctx, agent, roots, st, search)
+		found, more, err := c.findAll(ctx, agent, roots, st, searchBudget)
 		if err != nil {
 			return false, err
 		}
@@ -165,7 +165,7 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 }
 
 func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots []string) error {
-	changed, all, err := g.locate(ctx, agent, roots)
+	changed, all, err := g.findChanged(ctx, agent, roots)
 	if err != nil {
 		return err
 	}
@@ -213,9 +213,9 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 	return ctx.Err()
 }
 
-// locate lists the transcripts of an agent, and those of them that changed.
-func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
-	found, storesChanged, err := g.find(ctx, agent, roots, g.st, g.Budget)
+// findChanged lists the transcripts of an agent, and those of them that changed.
+func (g *collector) findChanged(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
+	found, storesChanged, err := g.findAll(ctx, agent, roots, g.st, g.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,10 +229,10 @@ func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []
 	return changed, found.Files, nil
 }
 
-// find lists all transcripts of an agent, and notes in st.Known what the next call need not look at again; storesChanged reports whether that changed.
-func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []string, st *state, search int64) (_ transcript.Found, storesChanged bool, err error) {
+// findAll lists all transcripts of an agent, and notes in st.Known what the next call need not look at again; storesChanged reports whether that changed.
+func (c *Capturer) findAll(ctx context.Context, agent transcript.Agent, roots []string, st *state, searchBudget int64) (_ transcript.Found, storesChanged bool, err error) {
 	found, err := agent.Locate(ctx, transcript.Env{
-		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: search, LocateState: st.Known[agent.Name()], Now: c.Now(),
+		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: searchBudget, LocateState: st.Known[agent.Name()], Now: c.Now(),
 	})
 	if err != nil {
 		return found, false, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
@@ -340,6 +340,7 @@ func (g *collector) withinBudget(source string, changed []transcript.File) []tra
 // lostLines is how many lines may have cost a turn: what is known to hold none does not count.
 func lostLines(c transcript.Counts) int { return c.Malformed + c.Oversized }
 
+// actor is who acted in a session: who this capture says it was, else who the transcript records.
 func (g *collector) actor(recorded string) string {
 	switch {
 	case g.Actor != "":
@@ -434,6 +435,7 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	return nil
 }
 
+// asFork is a new session without the leading turns that it shares with another one: it is a fork of that one.
 func (g *collector) asFork(ctx context.Context, s session.Session) (session.Session, error) {
 	family, err := g.readSessionsStartingAt(ctx, s.StartedAt)
 	if err != nil || len(family) == 0 {
@@ -456,14 +458,15 @@ func (g *collector) asFork(ctx context.Context, s session.Session) (session.Sess
 	return s, nil
 }
 
-func (g *collector) withoutOrigin(ctx context.Context, whole, clean session.Session) (session.Session, error) {
-	family, err := g.readSessionsStartingAt(ctx, whole.StartedAt)
+// withoutOrigin is what was read of a stored fork, without the turns that it shares with its origin.
+func (g *collector) withoutOrigin(ctx context.Context, stored, read session.Session) (session.Session, error) {
+	family, err := g.readSessionsStartingAt(ctx, stored.StartedAt)
 	if err != nil {
-		return clean, err
+		return read, err
 	}
-	family = slices.DeleteFunc(family, func(s session.Session) bool { return s.ID == whole.ID })
-	n, _ := session.SharedPrefix(clean, family)
-	return clean.WithoutFirstTurns(n), nil
+	family = slices.DeleteFunc(family, func(s session.Session) bool { return s.ID == stored.ID })
+	n, _ := session.SharedPrefix(read, family)
+	return read.WithoutFirstTurns(n), nil
 }
 
 // readSessionsStartingAt reads the sessions whose first turn is of that time, from the ledger and from

@@ -159,7 +159,7 @@ func (c *Capturer) appendMarks(ctx context.Context, action string, marks []sessi
 // appendNote appends the entry that draft makes, given what the ledgers hold; nil appends nothing.
 func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
 	return c.retryWhenOvertaken(func() error {
-		g, err := c.beginRound(ctx, newRounds(Round{}), c.MaxBehind)
+		g, err := c.beginRound(ctx, newSharedByRounds(Round{}), c.MaxBehind)
 		if err != nil {
 			return err
 		}

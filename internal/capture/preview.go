@@ -33,7 +33,7 @@ type Part struct {
 // store.
 func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	// One round without bounds: a second one could not go on from what the first has not stored.
-	g, err := c.beginRound(ctx, newRounds(Round{Kept: noBound, Piece: noBound}), 0)
+	g, err := c.beginRound(ctx, newSharedByRounds(Round{Kept: noBound, Piece: noBound}), 0)
 	if err != nil {
 		return Preview{}, err
 	}

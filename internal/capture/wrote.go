@@ -227,8 +227,8 @@ func (g *collector) commitsToCompare(ctx context.Context, l comparedRange) ([]gi
 	return out, nil
 }
 
-// examinedTips are the tips whose whole history is compared when commits are, too. What is older than the first session does not count.
-func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
+// examinedTips are the tips whose whole history is compared when commits are, too; with allRefs, those of before that are gone are left out. What is older than the first session does not count.
+func examinedTips(before, tips []git.OID, commits []git.Commit, allRefs bool) []git.OID {
 	behind, here := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, c := range commits {
 		here[c.OID] = true
@@ -237,7 +237,7 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool)
 		}
 	}
 	all := slices.Clone(before)
-	if everywhere {
+	if allRefs {
 		all = slices.DeleteFunc(all, func(id git.OID) bool { return !slices.Contains(tips, id) })
 	}
 	all = append(all, slices.DeleteFunc(slices.Clone(tips), func(id git.OID) bool { return !here[id] })...)

@@ -78,10 +78,10 @@ type previewed struct {
 }
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.next() }
+func (m *model) Init() tea.Cmd { return m.fetchMissing() }
 
-// next asks for what is missing: one thing at a time, because the source answers one at a time.
-func (m *model) next() tea.Cmd {
+// fetchMissing asks for what is missing: one thing at a time, because the source answers one at a time.
+func (m *model) fetchMissing() tea.Cmd {
 	if m.busy {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, cmd
 		}
 	}
-	return m, m.next()
+	return m, m.fetchMissing()
 }
 
 // key handles a key; done means that Update need not ask the source for more.
@@ -146,9 +146,9 @@ func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case "down", "ctrl+n", "j":
 		m.move(1)
 	case "pgup":
-		m.move(-m.rows())
+		m.move(-m.visibleItems())
 	case "pgdown":
-		m.move(m.rows())
+		m.move(m.visibleItems())
 	case "tab", "/":
 		m.typing = !m.typing || name == "/"
 	case "esc", "q":
@@ -169,7 +169,7 @@ func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case "y", "ctrl+y":
 		if m.selected < len(m.items) {
 			m.note = "copied " + m.items[m.selected].Link
-			return tea.Batch(tea.SetClipboard(m.items[m.selected].Link), m.next()), true
+			return tea.Batch(tea.SetClipboard(m.items[m.selected].Link), m.fetchMissing()), true
 		}
 	}
 	return nil, false
@@ -185,11 +185,11 @@ func (m *model) choose(act Act) (tea.Cmd, bool) {
 
 func (m *model) move(by int) {
 	m.selected = max(0, min(m.selected+by, len(m.items)-1))
-	m.top = max(min(m.top, m.selected), m.selected-m.rows()+1)
+	m.top = max(min(m.top, m.selected), m.selected-m.visibleItems()+1)
 }
 
-// rows is how many items, of two lines each, are shown at once between the question and the help for the keys.
-func (m *model) rows() int { return max((m.height-2)/2, 1) }
+// visibleItems is how many items, of two lines each, are shown at once between the question and the help for the keys.
+func (m *model) visibleItems() int { return max((m.height-2)/2, 1) }
 
 // View implements tea.Model.
 func (m *model) View() tea.View {

@@ -51,10 +51,10 @@ func (app *App) runInEach(ctx context.Context, doing string, repos []string, do 
 	return nil
 }
 
-// appIn is the program as it would run in a repository, where nobody watches. What it says is heard.
-func (app *App) appIn(repo string, heard *bytes.Buffer) *App {
+// appIn is the program as it would run in a repository, where nobody watches. What it says goes to stderr.
+func (app *App) appIn(repo string, stderr *bytes.Buffer) *App {
 	in := *app
-	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.oneOfMany = repo, false, new(bytes.Buffer), heard, true
+	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.oneOfMany = repo, false, new(bytes.Buffer), stderr, true
 	in.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_DIR=") || strings.HasPrefix(v, "GIT_WORK_TREE=") || strings.HasPrefix(v, "GIT_INDEX_FILE=") || strings.HasPrefix(v, "GIT_PREFIX=")
 	})
@@ -106,21 +106,21 @@ func (e exclusions) excludedURL(c config.Config) string {
 // target is a repository that init --all found, and why it is left alone; "" where it is not.
 type target struct {
 	dir, skip string
-	ready     bool
+	ready     bool // it is set up already
 	err       error
 }
 
 // targets are the repositories below some folders. Of several worktrees of one, the first sets it up.
-func (app *App) targets(ctx context.Context, dirs []string, out exclusions) ([]target, error) {
+func (app *App) targets(ctx context.Context, dirs []string, exclude exclusions) ([]target, error) {
 	var all []target
 	first := map[string]string{}
 	for _, dir := range dirs {
-		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), out.excludesPath)
+		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), exclude.excludesPath)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range found {
-			t := app.target(ctx, f, out, first)
+			t := app.target(ctx, f, exclude, first)
 			if !slices.ContainsFunc(all, func(had target) bool { return had.dir == t.dir }) {
 				all = append(all, t)
 			}
@@ -129,7 +129,7 @@ func (app *App) targets(ctx context.Context, dirs []string, out exclusions) ([]t
 	return all, nil
 }
 
-func (app *App) target(ctx context.Context, f machine.Found, out exclusions, first map[string]string) target {
+func (app *App) target(ctx context.Context, f machine.Found, exclude exclusions, first map[string]string) target {
 	t := target{dir: f.Path, err: f.Err}
 	if f.Bare {
 		t.skip = "bare: nothing is captured without a worktree"
@@ -149,7 +149,7 @@ func (app *App) target(ctx context.Context, f machine.Found, out exclusions, fir
 		return t
 	}
 	t.ready = w.CheckReady() == nil
-	url, root := out.excludedURL(conf), w.Root()
+	url, root := exclude.excludedURL(conf), w.Root()
 	switch sharer := first[root]; {
 	case url != "":
 		t.skip = "excluded, because of the remote " + url

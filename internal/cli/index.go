@@ -87,7 +87,7 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	return w.AsNotInitialised(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 
-// makeMissing ends early where somebody cleans the repository, which waits for no vectors.
+// makeMissing makes the vectors and judges the signatures that are missing. It ends early where somebody cleans the repository, which waits for no vectors.
 func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if err := w.CheckReady(); err != nil {
 		return err

@@ -72,7 +72,7 @@ func readFamilies(ctx context.Context, index *db.DB, repo *git.Repo, starts []st
 
 // addSquashed adds what a commit was made of by a squash merge or the like.
 func addSquashed(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Revision) error {
-	parts, _, err := SquashedFrom(ctx, index, repo, git.OID(a.Start))
+	parts, _, err := SquashedFrom(ctx, index, repo, git.OID(a.SHAPrefix))
 	if err != nil || len(parts) == 0 {
 		return err
 	}

@@ -45,7 +45,7 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 	all.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	out := make([]Tied, len(all))
 	for i, a := range all {
-		out[i] = Tied{Commit: a.Start, Sessions: tiedTo(a, ids, ties)}
+		out[i] = Tied{Commit: a.SHAPrefix, Sessions: tiedTo(a, ids, ties)}
 	}
 	return out, nil
 }

@@ -144,7 +144,7 @@ func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus
 	case *ast.Image:
 		to = n.Destination
 	}
-	switch href := href(to); {
+	switch href := openingTag(to); {
 	case href != "" && entering:
 		_, _ = w.WriteString(href)
 	case href != "":
@@ -162,7 +162,7 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.W
 	if !ok || !entering {
 		return ast.WalkContinue, nil
 	}
-	href := href(l.URL(source))
+	href := openingTag(l.URL(source))
 	_, _ = w.WriteString(href)
 	_, _ = w.Write(util.EscapeHTML(l.Label(source)))
 	if href != "" {
@@ -171,8 +171,8 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// href is the beginning of a link; "" where no page may lead.
-func href(to []byte) string {
+// openingTag is the opening tag of a link; "" where no page may lead.
+func openingTag(to []byte) string {
 	to = util.URLEscape(to, true)
 	if u, err := url.Parse(string(to)); err != nil || !bytes.HasPrefix(to, []byte("#")) && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return ""

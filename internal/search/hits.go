@@ -16,7 +16,7 @@ const named = 1.0
 
 // hits fuses and orders. Only what comes out is made a Hit of: in a large ledger some thousand
 // sessions have one of the words.
-func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, opt Options) []Hit {
+func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores, opt Options) []Hit {
 	matches := scored.Matches
 	var allowed []int
 	best := 0.0
@@ -63,7 +63,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 }
 
 // score is what a session is ordered by; 0 when nothing was found in it.
-func (m *meanings) score(n int, match lexical.Match) float64 {
+func (m *modelScores) score(n int, match lexical.Match) float64 {
 	score, lift := max(match.Score, 0), m.model[n].lift
 	if score == 0 && lift < minLift {
 		return 0
@@ -72,7 +72,7 @@ func (m *meanings) score(n int, match lexical.Match) float64 {
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
-func hitOf(id string, m lexical.Match, model modelMeaning, modelShare float64) Hit {
+func hitOf(id string, m lexical.Match, model modelScore, modelShare float64) Hit {
 	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
@@ -92,7 +92,7 @@ func hitOf(id string, m lexical.Match, model modelMeaning, modelShare float64) H
 // keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index has a strong one. If the
 // question consists of names alone, every candidate that holds them is strong. Sessions are measured by the best session, so that a memory
 // hides no session. top is the score that sessions are measured by.
-func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *meanings, opt Options) (strong []candidate, weak bool, top float64) {
+func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) (strong []candidate, weak bool, top float64) {
 	if len(found) == 0 {
 		return nil, false, opt.pool(Pool{}).Strong
 	}
@@ -125,7 +125,7 @@ func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.S
 
 // isAnswer reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the
 // session near or far. Otherwise words do, by the session that they hold to be the best.
-func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *meanings, short bool) bool {
+func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores, short bool) bool {
 	nearness := near.model[best.n].nearness
 	switch {
 	case scored.Matches[best.n].Exact || short || near.modelShare == minModelShare || nearness == 0:

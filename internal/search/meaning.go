@@ -19,24 +19,24 @@ const (
 	bestByMeaning = 12
 )
 
-// meaning is the passage of a session that is nearest to the question.
-type meaning struct {
+// passageMatch is the passage of a session that is nearest to the question.
+type passageMatch struct {
 	cosine float64
 	turn   int
 }
 
-// modelMeaning is what an embedding model says of a session.
-type modelMeaning struct {
-	passage     meaning // the nearest passage
+// modelScore is what an embedding model says of a session.
+type modelScore struct {
+	passage     passageMatch // the nearest passage
 	passageLift float64
 	lift        float64 // of the session and of its nearest passage, weighted
 	nearness    float64 // their cosines, with the same weights; 0 where the model is not the measured one
 }
 
-// meanings is what an embedding model says of the sessions that may be among the best, by session number. A session is missing where nothing is
+// modelScores is what an embedding model says of the sessions that may be among the best, by session number. A session is missing where nothing is
 // known.
-type meanings struct {
-	model      map[int]modelMeaning
+type modelScores struct {
+	model      map[int]modelScore
 	modelShare float64 // how much the embedding model counts
 }
 
@@ -66,9 +66,9 @@ func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() [
 	return func() []float32 { return <-answer }
 }
 
-// meanings looks at the sessions that the model, or the words, hold to be good. The vector is nil where the model says nothing.
-func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lexical.Match, opt Options) (*meanings, error) {
-	out := &meanings{}
+// scoreByModel looks at the sessions that the model, or the words, hold to be good. The vector is nil where the model says nothing.
+func (s *Searcher) scoreByModel(ctx context.Context, vector []float32, matches []lexical.Match, opt Options) (*modelScores, error) {
+	out := &modelScores{}
 	if vector == nil {
 		opt.pool(Pool{})
 		return out, nil
@@ -80,7 +80,7 @@ func (s *Searcher) meanings(ctx context.Context, vector []float32, matches []lex
 	wanted := make(map[int]bool)
 	s.addBest(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
 	s.addBest(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
-	out.model, err = s.liftsOfSessions(ctx, g, wanted, opt)
+	out.model, err = s.scoreAboveMedian(ctx, g, wanted, opt)
 	return out, err
 }
 
@@ -101,18 +101,18 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*session
 	return g, err
 }
 
-// nearest finds the nearest passage of each session.
-func (s *Searcher) nearest(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]meaning, error) {
+// nearestPassages finds the nearest passage of each session.
+func (s *Searcher) nearestPassages(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]passageMatch, error) {
 	stretches, err := s.heads.embedded.read(ctx, s.db, wanted)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int]meaning, len(stretches))
+	out := make(map[int]passageMatch, len(stretches))
 	for n, stretch := range stretches {
-		best := meaning{}
+		best := passageMatch{}
 		for _, w := range stretch.Passages {
 			if c := w.Dot(g.vector); c > best.cosine {
-				best = meaning{c, w.Turn}
+				best = passageMatch{c, w.Turn}
 			}
 		}
 		out[n] = best
@@ -123,15 +123,15 @@ func (s *Searcher) nearest(ctx context.Context, g *sessionNearness, wanted map[i
 // ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// liftsOfSessions makes comparable what nearest finds, because the cosines of an embedding model say little by themselves: how far they are above the
+// scoreAboveMedian makes comparable what nearestPassages finds, because the cosines of an embedding model say little by themselves: how far they are above the
 // median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors; of several indexes both are
 // taken over such sessions of each. Filters don't change what is ordinary.
-func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, wanted map[int]bool, opt Options) (map[int]modelMeaning, error) {
+func (s *Searcher) scoreAboveMedian(ctx context.Context, g *sessionNearness, wanted map[int]bool, opt Options) (map[int]modelScore, error) {
 	sample, read := pickEvenly(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true
 	}
-	near, err := s.nearest(ctx, g, read)
+	near, err := s.nearestPassages(ctx, g, read)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, want
 	for _, n := range sample {
 		own.Ordinary = append(own.Ordinary, Nearness{g.near[n], near[n].cosine, float64(len(g.known)) / float64(len(sample))})
 	}
-	all, out := opt.pool(own).Ordinary, make(map[int]modelMeaning, len(near))
+	all, out := opt.pool(own).Ordinary, make(map[int]modelScore, len(near))
 	if len(all) == 0 {
 		return out, nil
 	}
@@ -156,7 +156,7 @@ func (s *Searcher) liftsOfSessions(ctx context.Context, g *sessionNearness, want
 		if !wanted[n] {
 			continue
 		}
-		m := modelMeaning{passage: passage, passageLift: liftOver(passage.cosine, ordinaryPassage)}
+		m := modelScore{passage: passage, passageLift: liftOver(passage.cosine, ordinaryPassage)}
 		m.lift = sessionWeight*liftOver(g.near[n], ordinaryWhole) + passageWeight*m.passageLift
 		if s.state.Embedded.Model == MeasuredModel {
 			m.nearness = sessionWeight*g.near[n] + passageWeight*passage.cosine

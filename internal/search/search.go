@@ -132,7 +132,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) (Answer
 	if err != nil {
 		return Answer{}, fmt.Errorf("search: %w", asCorrupt(err))
 	}
-	m, err := s.meanings(ctx, vector(), scored.Matches, opt)
+	m, err := s.scoreByModel(ctx, vector(), scored.Matches, opt)
 	if err != nil {
 		return Answer{}, fmt.Errorf("search: %w", asCorrupt(err))
 	}

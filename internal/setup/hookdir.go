@@ -50,7 +50,7 @@ func hintMissingCalls(l Layout, r *Report) {
 		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
 		return
 	}
-	dir := l.callingHooksDir()
+	dir := l.editableHooksDir()
 	var lines []string
 	for _, name := range hooks.Names() {
 		if path := filepath.Join(dir, name); !callsRekal(readText(path), name) {
@@ -69,9 +69,9 @@ func (l Layout) hooksOffNote() string {
 		"the next one, or `git rekal checkpoint`, captures what is committed here", l.pathForUser(l.HooksDir))
 }
 
-// callingHooksDir is where the hooks are that call git-rekal: ours, or a person's own. husky's are one level above the folder that
+// editableHooksDir is where the hooks are that call git-rekal or may be made to: ours, or a person's own. husky's are one level above the folder that
 // git calls, which husky generates.
-func (l Layout) callingHooksDir() string {
+func (l Layout) editableHooksDir() string {
 	if filepath.Base(l.HooksDir) == "_" && !l.inGit(l.HooksDir) {
 		return filepath.Dir(l.HooksDir)
 	}
@@ -129,7 +129,7 @@ func removeHooks(l Layout, r *Report) error {
 // hintLinesThatStay names the lines that a person added and that stay.
 func hintLinesThatStay(l Layout, r *Report) {
 	for _, name := range hooks.Names() {
-		if path := filepath.Join(l.callingHooksDir(), name); callsRekal(readText(path), name) {
+		if path := filepath.Join(l.editableHooksDir(), name); callsRekal(readText(path), name) {
 			r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(path))
 		}
 	}

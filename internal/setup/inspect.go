@@ -40,7 +40,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 		out = append(out, Problem{What: l.hooksOffNote(), Fix: "git rekal checkpoint", Hint: true})
 	}
 	for _, name := range hooks.Names() {
-		if what := (hook{l.callingHooksDir(), name}).inspect(l, onPath); what != "" {
+		if what := (hook{l.editableHooksDir(), name}).inspect(l, onPath); what != "" {
 			out = append(out, Problem{What: what, Fix: l.manualStep(name)})
 		}
 		if l.hasNoHooksFolder() {
@@ -64,7 +64,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 
 // manualStep says what the user is to do about a hook that Install does not write; as hintMissingCalls does.
 func (l Layout) manualStep(name string) string {
-	switch path := filepath.Join(l.callingHooksDir(), name); {
+	switch path := filepath.Join(l.editableHooksDir(), name); {
 	case l.inGit(l.HooksDir):
 		return ""
 	case l.hasNoHooksFolder():

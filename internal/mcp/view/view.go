@@ -198,7 +198,7 @@ func (a Answer) foreignAuthor(it Item) string {
 	return " | by " + session.Shorten(inLine(known.Name(it.Author)), 80)
 }
 
-// describeTrust tell what an item is, how far to trust it and why it was found.
+// describeTrust tells what an item is, how far to trust it and why it was found.
 func (it Item) describeTrust() string {
 	why := ""
 	if len(it.Matched) > 0 {

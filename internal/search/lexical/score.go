@@ -72,14 +72,14 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 	s := scorer{
 		Index:   x,
 		others:  others,
-		units:   x.perUnit(q, lists),
+		units:   x.newUnitScores(q, lists),
 		session: make([]float64, len(x.Sessions)),
 		Scored:  Scored{Matches: make([]Match, len(x.Sessions))},
 		tf:      make([]int, len(x.Sessions)),
 		norms:   normTable(mean(x.words, x.n), unitK1, unitB),
 	}
 	if len(q.Pairs) > 0 {
-		s.pairs, s.pairNorms = x.perUnit(q, lists), normTable(mean(x.stems, x.n), unitK1, unitB)
+		s.pairs, s.pairNorms = x.newUnitScores(q, lists), normTable(mean(x.stems, x.n), unitK1, unitB)
 	}
 	paired := make(chan error, 1)
 	go func() { paired <- s.addPairs(q.Pairs, lists) }() // they touch nothing that terms touch
@@ -91,9 +91,9 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 	return s.Scored, nil
 }
 
-// perUnit is a number for each unit. Where most of this memory will be added to, it is written to at first: what is read before it is
+// newUnitScores makes a score of zero for each unit. Where most of this memory will be added to, it is written to at first: what is read before it is
 // written to costs two page faults.
-func (x *Index) perUnit(q query.Query, lists Lists) []float32 {
+func (x *Index) newUnitScores(q query.Query, lists Lists) []float32 {
 	const page = 1 << 10
 	out, postings := make([]float32, x.units), 0
 	for _, t := range q.Terms {
@@ -162,7 +162,7 @@ func (s *scorer) isCommon(df int) bool { return df > commonUnits && float64(df) 
 // addTerms adds the scores of all terms, and returns the sum of their idf, or of the highest q.Full of them.
 func (s *scorer) addTerms(q query.Query, lists Lists) (norm float64, err error) {
 	terms := q.Terms
-	dfs, err := s.countUnits(terms, lists)
+	dfs, err := s.countTerms(terms, lists)
 	if err != nil {
 		return 0, err
 	}
@@ -201,8 +201,8 @@ func (s *scorer) unitWeight(term string, df int) float64 {
 	return idf(s.n, df)
 }
 
-// countUnits returns the df of terms, and sets Unknown and Missed.
-func (s *scorer) countUnits(terms []query.Term, lists Lists) (dfs []int, err error) {
+// countTerms returns how many units hold each term (df), and sets Unknown and Missed.
+func (s *scorer) countTerms(terms []query.Term, lists Lists) (dfs []int, err error) {
 	dfs = make([]int, len(terms))
 	all, missed := 0.0, 0.0
 	for i, t := range terms {
@@ -323,7 +323,7 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 			ranks = counts && p.Kind != Title
 			times = weightOfKind(p.Kind)
 			if counts {
-				s.noteBest(p, t)
+				s.noteMatch(p, t)
 				if s.tf[p.Session] == 0 {
 					found = append(found, p.Session)
 				}
@@ -356,7 +356,8 @@ func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 	}
 }
 
-func (s *scorer) noteBest(p *Part, t query.Term) {
+// noteMatch notes in the match of a session which part holds a term, and what kind of term.
+func (s *scorer) noteMatch(p *Part, t query.Term) {
 	m := &s.Matches[p.Session]
 	if !m.Found {
 		m.Found, m.Turn = true, -1
@@ -437,10 +438,10 @@ func (s *scorer) setScores(norm float64, notOnlyStops bool) {
 	}
 }
 
-// addBest takes the best units of a part into b.
-func (s *scorer) addBest(p Part, first uint32, b *bestUnits) {
+// addBest takes the best units of a part, which begin with firstUnit, into b.
+func (s *scorer) addBest(p Part, firstUnit uint32, b *bestUnits) {
 	m := &s.Matches[p.Session]
-	for i, unit := range s.units[first : first+uint32(p.Units)] {
+	for i, unit := range s.units[firstUnit : firstUnit+uint32(p.Units)] {
 		if unit == 0 {
 			continue
 		}
@@ -450,7 +451,7 @@ func (s *scorer) addBest(p Part, first uint32, b *bestUnits) {
 			b.edited = max(b.edited, unit)
 		}
 		if s.pairs != nil {
-			pair := s.pairs[first+uint32(i)]
+			pair := s.pairs[firstUnit+uint32(i)]
 			keepBest(b.pairs[:], pair, p.Kind)
 			v += float64(pair)
 		}

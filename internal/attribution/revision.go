@@ -14,15 +14,15 @@ const Alleged = session.TieInferred + 1
 // Revision is the set of commits that count as one commit: itself, the commits that it was before and became by rewrites, and those that it was
 // made of by a squash.
 type Revision struct {
-	Start     string // an OID, or the beginning of one that is not here
+	SHAPrefix string // an OID, or the beginning of one that is not here
 	Maker     Maker
 	strongest map[Commit]session.TieKind // the strongest kind that a tie to the commit can have
 	makerTied bool                       // the ledger of the commit's maker ties a session to it
 }
 
-// NewRevision is the set of a commit and its family.
-func NewRevision(start string, by Maker, family []Commit) Revision {
-	a := Revision{Start: start, Maker: by, strongest: map[Commit]session.TieKind{}}
+// NewRevision is the set of a commit and its family; shaPrefix is as in Revision.SHAPrefix.
+func NewRevision(shaPrefix string, by Maker, family []Commit) Revision {
+	a := Revision{SHAPrefix: shaPrefix, Maker: by, strongest: map[Commit]session.TieKind{}}
 	for _, c := range family {
 		if c.Email == "" || by.Made(c.Email) {
 			a.Add(session.TieWrote, c)
@@ -68,7 +68,7 @@ func (a *Revision) Judge(ties []Tie) {
 }
 
 // IsDirect reports whether a tie is to the commit itself.
-func (a Revision) IsDirect(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
+func (a Revision) IsDirect(t Tie) bool { return strings.HasPrefix(t.SHA, a.SHAPrefix) }
 
 // TieKind is the kind of a tie as it counts for the revision; ok is false if the tie is to another commit.
 func (a Revision) TieKind(t Tie) (s session.TieKind, ok bool) {
