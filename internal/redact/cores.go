@@ -78,6 +78,9 @@ func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part
 		}
 		found[i] = slices.Concat(all...)
 		slices.SortFunc(found[i], compareSpans)
+		found[i] = slices.CompactFunc(found[i], func(a, b span) bool { // several readings say it
+			return a.lo == b.lo && a.hi == b.hi && a.rule == b.rule && a.value == b.value
+		})
 		return nil
 	})
 	return slices.Concat(found...), err

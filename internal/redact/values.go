@@ -37,7 +37,9 @@ func (f *findings) add(t *text, spans []span) {
 	for _, s := range spans {
 		raw := (*t.at)[s.lo:s.hi]
 		f.addValue(raw, s.rule)
-		f.addValue(s.value, s.rule)
+		if s.value != raw {
+			f.addValue(s.value, s.rule)
+		}
 		if strings.IndexByte(raw, '\n') >= 0 { // a title has on one line what was wrapped
 			f.addValue(session.OneLine(raw), s.rule)
 		}
@@ -182,7 +184,7 @@ func tail(title string, values, rules []string) []span {
 // new, one that reaches beyond takes it in.
 func joined(spans []span, markers []window) []span {
 	slices.SortFunc(spans, compareSpans)
-	var out []span
+	out := make([]span, 0, len(spans))
 	for _, p := range spans {
 		p, fresh := aroundMarkers(p, markers)
 		if !fresh {
