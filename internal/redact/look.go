@@ -72,22 +72,19 @@ func gradeOf(v string, delimited bool) grade {
 
 // gradeAt grades a part of the text, once however many names stand before it.
 func (s *scanner) gradeAt(lo, hi int, delimited bool) grade {
-	at := part{lo, hi, delimited}
+	at := uint64(lo)<<32 | uint64(hi)<<1
+	if delimited {
+		at++
+	}
 	g, known := s.grades[at]
 	if !known {
 		g = gradeOf(s.t[lo:hi], delimited)
 		if s.grades == nil {
-			s.grades = map[part]grade{}
+			s.grades = map[uint64]grade{}
 		}
 		s.grades[at] = g
 	}
 	return g
-}
-
-// part is what stands in a text, in bytes.
-type part struct {
-	lo, hi    int
-	delimited bool
 }
 
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").

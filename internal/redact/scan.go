@@ -33,16 +33,16 @@ type scanner struct {
 	work   int // see ruleset
 
 	// What was looked at already, so that no byte is looked at for each keyword around it.
-	done     map[int]int // by rule: the end of the last match
-	key      int         // the end of the last private key
-	cookie   int         // the end of the last header of cookies
-	line     window      // from a name to its end
-	seed     int         // the end of the last words of a wallet
-	lastName int         // the end of the last name
-	args     []window    // of the last command
-	runs     [2]window   // the last values without quotes; the second began in ASCII
-	joined   map[int]int // by a separator in a value: the value's end
-	grades   map[part]grade
+	done     map[int]int      // by rule: the end of the last match
+	key      int              // the end of the last private key
+	cookie   int              // the end of the last header of cookies
+	line     window           // from a name to its end
+	seed     int              // the end of the last words of a wallet
+	lastName int              // the end of the last name
+	args     []window         // of the last command
+	runs     [2]window        // the last values without quotes; the second began in ASCII
+	joined   map[int]int      // by a separator in a value: the value's end
+	grades   map[uint64]grade // by a value's place, and whether it is delimited
 }
 
 // scanAll looks for secrets in every text.
