@@ -7,29 +7,29 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// takes reports whether what stands there is the value of the name.
-func (w *walk) takes(lo, hi int, b binding, quoted bool) bool {
+// isValue reports whether t[lo:hi] is the value of the walk's name.
+func (w *walk) isValue(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
 	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
-	if len(v) < 4 || isFlag || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && w.gradeAt(lo, hi, true) < randomLike {
+	if len(v) < 4 || isFlag || isQuoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && w.gradeAt(lo, hi, true) < randomLike {
 		return false
 	}
 	sign := 0
 	if !quoted && !w.flag {
 		sign = strings.IndexAny(v, "=(")
 	}
-	if sign > 0 && isName(v[:sign]) && (Wordy(v[:sign]) || !random(v)) && strings.Trim(v[sign:], "=") != "" { // the next assignment, a call
+	if sign > 0 && isName(v[:sign]) && (Wordy(v[:sign]) || !looksRandom(v)) && strings.Trim(v[sign:], "=") != "" { // the next assignment, a call
 		return false
 	}
 	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
 		return true
 	}
 	g := w.gradeAt(lo, hi, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
-	return w.enough(v, g, lo, hi, b, quoted) && !w.mentions(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
+	return w.looksLikeValue(v, g, lo, hi, b, quoted) && !w.isOnlyMentioned(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
 }
 
-// enough reports whether a value looks like one of the name, as clearly as it is given to it.
-func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) bool {
+// looksLikeValue reports whether a value looks like one of the name, as clearly as it is given to it.
+func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	switch {
 	case strings.Contains(v, " "):
 		return quoted && w.kind == password && b >= stated && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
@@ -37,7 +37,7 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
 	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
-	case b >= stated && (w.kind == token || w.kind == key) && madeUp(v) && twoDigits(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
+	case b >= stated && (w.kind == token || w.kind == key) && isMadeUpPassword(v) && twoDigits(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
 		return true
 	case w.kind == login && g == wordPlus && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
@@ -45,19 +45,19 @@ func (w *walk) enough(v string, g grade, lo, hi int, b binding, quoted bool) boo
 	return len(v) >= minGiven && g >= requiredGrade[w.kind][b]
 }
 
-// mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
-func (w *walk) mentions(v string, g grade, lo, hi int, b binding, quoted bool) bool {
+// isOnlyMentioned reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
+func (w *walk) isOnlyMentioned(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
-	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !random(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
+	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !looksRandom(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
 	switch {
 	case w.weak && b < assigned && (b != argument || !quoted || w.words > 1) && (b != stated || g < randomLike):
-	case b == nearby && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi)):
+	case b == nearby && (!isProse(w.t[w.end:lo]) || !endsWord(w.t, hi)):
 	case (b <= stated || w.kind != password && w.kind != pin && b < certain) && isConstant(v):
-	case w.kind == key && (isSumForm(v) || prefixedSum(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
+	case w.kind == key && (isHashOrID(v) || isPrefixedHash(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:])):
 	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
-	case isSumForm(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == login):
+	case isHashOrID(v) && (b == nearby || b == stated && (w.comma || w.words > 0) || !quoted && w.kind == login):
 	case w.kind != password && w.kind != pin && digits && onlyDigits(v) && len(v) < 16:
 	default:
 		return false
@@ -74,9 +74,9 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	name, dotted := isName(v), isChain(v)
 	digits := hasDigit(v)
 	switch {
-	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
+	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !madeUp(v) && !random(v):
+	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
 		return false
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag:
@@ -109,8 +109,8 @@ func (w *walk) setsInLine(i int) bool {
 	return before[start] == '[' && !strings.ContainsAny(before[start+1:], "[(\"'{;")
 }
 
-// prose reports whether a text has none of the signs of code.
-func prose(t string) bool {
+// isProse reports whether a text has none of the signs of code.
+func isProse(t string) bool {
 	for i := range len(t) {
 		if codeSigns[t[i]] || t[i] == '(' && i > 0 && isWordByte(t[i-1]) {
 			return false

@@ -59,8 +59,8 @@ func commands() map[string][]usage {
 	return out
 }
 
-// command finds what commands take as secrets.
-func command(all map[string][]usage) func(s *scanner, at window) {
+// commandDetector is a detector of what commands take as secrets.
+func commandDetector(all map[string][]usage) func(s *scanner, at window) {
 	return func(s *scanner, at window) {
 		t := s.t
 		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' || at.lo > 0 && (isWordByte(t[at.lo-1]) || t[at.lo-1] == '-' || t[at.lo-1] == '.') {
@@ -69,21 +69,21 @@ func command(all map[string][]usage) func(s *scanner, at window) {
 		args := s.arguments(at.hi)
 		for _, u := range all[s.low[at.lo:at.hi]] {
 			for i := range args {
-				a, want := u.secret(t, at, args, i)
+				a, want := u.secretAt(t, at, args, i)
 				if a.lo >= a.hi || t[a.lo] == '@' || t[a.lo] == '*' {
 					continue
 				}
 				v := t[a.lo:a.hi]
-				if l := gradeOf(v, true); l >= want && (want < passwordLike || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= wordPlus && isText(v) {
-					s.found(a.lo, a.hi, "generic-command", at)
+				if l := gradeOf(v, true); l >= want && (want < passwordLike || !isHashOrID(v) && !isConstant(v)) || isQuoteAt(t, a.lo-1) && want <= wordPlus && isText(v) {
+					s.addFound(a.lo, a.hi, "generic-command", at)
 				}
 			}
 		}
 	}
 }
 
-// secret is what the usage takes for one at the i-th argument, and how it looks at least.
-func (u usage) secret(t string, at window, args []window, i int) (a window, least grade) {
+// secretAt is what the usage takes for a secret at the i-th argument, and the least grade of a secret there.
+func (u usage) secretAt(t string, at window, args []window, i int) (a window, least grade) {
 	a = args[i]
 	v := t[a.lo:a.hi]
 	switch {
@@ -92,7 +92,7 @@ func (u usage) secret(t string, at window, args []window, i int) (a window, leas
 		return a, wordPlus
 	case u.flag == "?" && i <= 2 && (i == 0 || t[at.lo] != '-' && !isName(t[at.lo:at.hi])):
 		return a, passwordLike
-	case u.flag == "?", u.flag == "" && (i > 0 || !alnumeric(v[0])), !strings.HasPrefix(v, u.flag):
+	case u.flag == "?", u.flag == "" && (i > 0 || !isAlphanumeric(v[0])), !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v != u.flag+"=":
 		a.lo = skip(t[:a.hi], a.lo+len(u.flag), "=")
@@ -100,7 +100,7 @@ func (u usage) secret(t string, at window, args []window, i int) (a window, leas
 		return window{}, never
 	default:
 		a = args[i+1]
-		if u.sign == "^" && (a.lo < 2 || !quoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
+		if u.sign == "^" && (a.lo < 2 || !isQuoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
 			return a, passwordLike
 		}
 	}
@@ -135,16 +135,16 @@ func (s *scanner) arguments(i int) []window {
 		if i >= len(t) || strings.IndexByte("\r\n|;&<>()", t[i]) >= 0 {
 			break
 		}
-		lo, hi, closed := quotedAt(t, i)
+		lo, hi, closed := stringAt(t, i)
 		if !closed {
 			lo = skip(t, i, "\"'`")
-			_, hi = s.bare(lo)
+			_, hi = s.valueAt(lo)
 			hi = max(hi, s.valueEnd(lo, true))
 		}
 		if lo < hi {
 			out = append(out, window{lo, hi})
 		}
-		if quoteAt(t, hi) && (lo > i || hi == i) {
+		if isQuoteAt(t, hi) && (lo > i || hi == i) {
 			hi++
 		}
 		s.work += max(1, hi-i)
@@ -154,8 +154,8 @@ func (s *scanner) arguments(i int) []window {
 	return out
 }
 
-// piped finds what echo or a here-string hands to a command that reads a secret.
-func piped(s *scanner, at window) {
+// pipedSecret is a detector of what echo or a here-string hands to a command that reads a secret.
+func pipedSecret(s *scanner, at window) {
 	t := s.t
 	args := s.arguments(at.hi)
 	if len(args) == 0 {
@@ -183,11 +183,11 @@ func piped(s *scanner, at window) {
 			}
 			v = value
 		}
-		v = v[userBefore(v):]
+		v = v[userPrefixSize(v):]
 		l := gradeOf(v, true)
 		if !isWord(v) && l > noSecret || len(v) >= minValue && stdin.MatchString(rest) && (l >= wordLike || isText(v)) || isPhrase(v) {
 			lo := a.lo + strings.Index(t[a.lo:a.hi], v)
-			s.found(lo, lo+len(v), "generic-command", at)
+			s.addFound(lo, lo+len(v), "generic-command", at)
 		}
 	}
 }

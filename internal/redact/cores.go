@@ -13,18 +13,18 @@ import (
 // perCore is how much text is worth another core, in bytes: it takes some 4 ms. What a hook adds is mostly less.
 const perCore = 64 << 10
 
-// each does something with every text, by its number, in any order: on all cores where there is much text. It returns an
+// eachText does something with every text, by its number, in any order: on all cores where there is much text. It returns an
 // error of do, or why ctx ended; then some texts are left.
-func each(ctx context.Context, all []*text, do func(i int) error) error {
+func eachText(ctx context.Context, all []*text, do func(i int) error) error {
 	size := 0
 	for _, t := range all {
 		size += len(*t.at)
 	}
-	return share(ctx, min(runtime.GOMAXPROCS(0), len(all), 1+size/perCore), len(all), do)
+	return runParallel(ctx, min(runtime.GOMAXPROCS(0), len(all), 1+size/perCore), len(all), do)
 }
 
-// share hands out n pieces of work one by one, as their sizes differ. What panics is an error, as nobody else could catch it.
-func share(ctx context.Context, workers, n int, do func(i int) error) error {
+// runParallel hands out n pieces of work one by one, as their sizes differ. What panics is an error, as nobody else could catch it.
+func runParallel(ctx context.Context, workers, n int, do func(i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -54,9 +54,9 @@ const (
 	beside = maxKey
 )
 
-// inParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns what look finds in their readings,
-// in order within each part, on all cores. Look is told which window of a reading is the part. It fails when ctx ends.
-func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part window) []span) ([]span, error) {
+// findInParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns what look finds in their readings,
+// in order within each part, on all cores. look is told which window of a reading is the part. It fails when ctx ends.
+func findInParts(ctx context.Context, t string, w *decodeFilter, look func(r reading, part window) []span) ([]span, error) {
 	var parts []window
 	lo := 0
 	for len(t)-lo > partSize {
@@ -69,12 +69,12 @@ func inParts(ctx context.Context, t string, w *wanted, look func(r reading, part
 	}
 	parts = append(parts, window{lo, len(t)})
 	found := make([][]span, len(parts))
-	err := share(ctx, min(runtime.GOMAXPROCS(0), len(parts)), len(parts), func(i int) error {
+	err := runParallel(ctx, min(runtime.GOMAXPROCS(0), len(parts)), len(parts), func(i int) error {
 		from, to := runeStart(t, max(0, parts[i].lo-beside)), runeStart(t, min(len(t), parts[i].hi+beside))
 		var all [][]span
 		for r := range readings(t[from:to], w) {
 			r.from = from
-			all = append(all, look(r, r.inward(parts[i])))
+			all = append(all, look(r, r.toReading(parts[i])))
 		}
 		found[i] = slices.Concat(all...)
 		slices.SortFunc(found[i], compareSpans)

@@ -2,24 +2,24 @@ package redact
 
 import "strings"
 
-// wanted says what of runs of base64 and of hexadecimal digits is decoded: at least so many bytes in a row that are all wanted.
-type wanted struct {
+// decodeFilter says what of runs of base64 and of hexadecimal digits is decoded: rows of at least so many bytes, all of them among bytes.
+type decodeFilter struct {
 	least int
 	bytes [256]bool
 }
 
-// readable is where the rules look for secrets.
-var readable = func() *wanted { //nolint:gochecknoglobals // read-only
-	w := &wanted{least: 18, bytes: bytesIn("\n\t\r")}
+// readableBytes decodes readable text, in which the rules look for secrets.
+var readableBytes = func() *decodeFilter { //nolint:gochecknoglobals // read-only
+	w := &decodeFilter{least: 18, bytes: bytesIn("\n\t\r")}
 	for c := ' '; c <= '~'; c++ {
 		w.bytes[c] = true
 	}
 	return w
 }()
 
-// bytesOf is where values of such bytes are looked for.
-func bytesOf(values []string) *wanted {
-	w := &wanted{least: minValue}
+// filterForValues decodes rows that may hold one of the values.
+func filterForValues(values []string) *decodeFilter {
+	w := &decodeFilter{least: minValue}
 	for _, v := range values {
 		for i := range len(v) {
 			w.bytes[v[i]] = true
@@ -30,7 +30,7 @@ func bytesOf(values []string) *wanted {
 
 // decoder makes a reading of what another one encodes.
 type decoder struct {
-	*wanted
+	*decodeFilter
 	out, last []byte
 	run       window // in the other reading
 	reading
@@ -38,9 +38,9 @@ type decoder struct {
 
 // decodeRuns is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run may begin with what is no
 // part of the encoding, such as a path. So it is decoded from each of its first four places on.
-func decodeRuns(of reading, w *wanted) reading {
+func decodeRuns(of reading, w *decodeFilter) reading {
 	t := of.text
-	d := decoder{wanted: w, reading: reading{done: of.done, runs: []window{}}}
+	d := decoder{decodeFilter: w, reading: reading{done: of.done, runs: []window{}}}
 	for i := 0; i < len(t); i++ {
 		if sextets[t[i]] < 0 {
 			continue
@@ -77,7 +77,7 @@ func (d *decoder) base64(v string) {
 	if len(v) > 2 {
 		d.last = append(d.last, byte(sextets[v[1]])<<4|byte(sextets[v[2]])>>2)
 	}
-	d.rows()
+	d.keepRows()
 }
 
 func (d *decoder) hex(v string) {
@@ -85,11 +85,11 @@ func (d *decoder) hex(v string) {
 	for ; len(v) > 1; v = v[2:] {
 		d.last = append(d.last, byte(nibbles[v[0]]<<4|nibbles[v[1]]))
 	}
-	d.rows()
+	d.keepRows()
 }
 
-// rows keeps the rows of what was decoded last. It looks at the last byte of each possible one first: most are none.
-func (d *decoder) rows() {
+// keepRows keeps the rows of what was decoded last that the filter asks for. It looks at the last byte of each possible row first: most are none.
+func (d *decoder) keepRows() {
 	for v := d.last; len(v) >= d.least; {
 		n := d.least
 		for n > 0 && d.bytes[v[n-1]] {
@@ -110,7 +110,7 @@ func (d *decoder) rows() {
 
 // decoded is what may be base64 of a text.
 func decoded(v string) string {
-	d := decoder{wanted: &wanted{least: 1, bytes: readable.bytes}}
+	d := decoder{decodeFilter: &decodeFilter{least: 1, bytes: readableBytes.bytes}}
 	d.base64(v)
 	return strings.TrimSuffix(string(d.out), "\n")
 }

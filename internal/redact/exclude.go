@@ -26,7 +26,7 @@ func newExcluder(globs []string) excluder {
 			continue
 		}
 		re, err := regexp.Compile(
-			`(?:^|[/\\\s"'` + "`" + `=:(,\[<>|;&{@])` + globBody(g) + `(?:$|[/\\\s"'` + "`" + `:,;)\]}<>|&?!]|\.(?:\W|$))`)
+			`(?:^|[/\\\s"'` + "`" + `=:(,\[<>|;&{@])` + globPattern(g) + `(?:$|[/\\\s"'` + "`" + `:,;)\]}<>|&?!]|\.(?:\W|$))`)
 		if err == nil { // the only way to fail is a range that runs backwards, which names nothing
 			x.globs = append(x.globs, re)
 		}
@@ -34,7 +34,8 @@ func newExcluder(globs []string) excluder {
 	return x
 }
 
-func globBody(g string) string {
+// globPattern is the expression for a glob.
+func globPattern(g string) string {
 	const inName, below = `[^/\\\s"'` + "`" + `]`, `[^\s"'` + "`" + `]`
 	var b strings.Builder
 	for _, part := range globPart.FindAllString(g, -1) {
@@ -50,7 +51,7 @@ func globBody(g string) string {
 		case part == "/":
 			b.WriteString(`[/\\]`)
 		case len(part) > 1 && part[0] == '[':
-			b.WriteString(class(part))
+			b.WriteString(bracketPattern(part))
 		default:
 			b.WriteString(regexp.QuoteMeta(part))
 		}
@@ -60,9 +61,9 @@ func globBody(g string) string {
 
 var globPart = lazy.Expr(`/\*\*/|\*\*|\[[!^\]]*[^!^\]][^\]]*\]|[*?/\[]|[^*?/\[]+`)
 
-// class is one of the letters in brackets, or the brackets as they stand: folders are called
+// bracketPattern is the expression for one of the letters in brackets, or for the brackets as they stand: folders are called
 // "[id]", and who excludes one must not find it stored.
-func class(g string) string {
+func bracketPattern(g string) string {
 	letters, not := g[1:len(g)-1], ""
 	if letters[0] == '!' || letters[0] == '^' {
 		letters, not = letters[1:], `^/\\`
@@ -70,8 +71,8 @@ func class(g string) string {
 	return "(?:" + regexp.QuoteMeta(g) + "|[" + not + regexp.QuoteMeta(letters) + "])"
 }
 
-// names reports whether s names an excluded path.
-func (x excluder) names(s string) bool {
+// namesExcluded reports whether s names an excluded path.
+func (x excluder) namesExcluded(s string) bool {
 	return slices.ContainsFunc(x.globs, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
@@ -82,10 +83,10 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 		return nil
 	}
 	excluded := func(at Mark, paths ...string) bool {
-		if !slices.ContainsFunc(paths, x.names) {
+		if !slices.ContainsFunc(paths, x.namesExcluded) {
 			return false
 		}
-		out = append(out, at.of(span{hi: len(Excluded), rule: "excluded", trigger: "rekal.exclude"}, Excluded))
+		out = append(out, at.withSpan(span{hi: len(Excluded), rule: "excluded", trigger: "rekal.exclude"}, Excluded))
 		return true
 	}
 	file := Mark{In: InFile, Turn: -1}
@@ -121,12 +122,12 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 
 // ExcludeLines replaces each line of a text that names an excluded path: of the output of a command the rest may stay.
 func (r *Redactor) ExcludeLines(text string) string {
-	if len(r.exclude.globs) == 0 || !r.exclude.names(text) {
+	if len(r.exclude.globs) == 0 || !r.exclude.namesExcluded(text) {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if r.exclude.names(l) {
+		if r.exclude.namesExcluded(l) {
 			lines[i] = Excluded
 		}
 	}

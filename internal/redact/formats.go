@@ -12,11 +12,11 @@ import (
 func detectors() []detector {
 	tools := commands()
 	all := []detector{
-		{"generic-secret", englishNames(), valuesNamedBy(english)},
-		{"generic-secret", inTongues(), valuesNamedBy(foreignName)},
+		{"generic-secret", englishKeywords(), valuesNamedBy(englishName)},
+		{"generic-secret", foreignKeywords(), valuesNamedBy(foreignName)},
 		{"generic-login", slices.Concat(spokenFor, called, ofPasswords), valuesNamedBy(occasionName)},
-		{"generic-command", slices.Sorted(maps.Keys(tools)), command(tools)},
-		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, piped},
+		{"generic-command", slices.Sorted(maps.Keys(tools)), commandDetector(tools)},
+		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, pipedSecret},
 		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printedByCommand},
 		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "session=", "sess=", "sid="}, cookies},
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
@@ -32,7 +32,7 @@ func detectors() []detector {
 	return all
 }
 
-// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks alone (prefixed).
+// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks alone (findPrefixedTokens).
 func vendorPrefixes() []string {
 	return strings.Fields("pplx- r8_ tvly- fo1_ gldt- glrt- glptt- glsoat- glcbt- glagent- glimt- glft- xoxb- xoxp- xoxa- xoxr- xapp- pypi- rubygems_ gocspx- aiza ya29. 1//0 ntn_ sbp_ rnd_ " +
 		"shpss_ shpca_ shppa_ hvs. hvb. dop_v1_ doo_v1_ dor_v1_ phx_ sntrys_ sntryu_ glc_ atatt3 atta bkua_ rpa_ sgp_ lsv2_ age-secret-key-1 waka_ pul- akia asia sg. sq0 ops_ dp.pt. dp.st. dapi eyj " +
@@ -48,17 +48,17 @@ const (
 // vendorToken is a token by its maker's prefix: what follows looks drawn by lot.
 func vendorToken(s *scanner, at window) {
 	t := s.t
-	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !alnumeric(t[at.hi]) {
+	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !isAlphanumeric(t[at.hi]) {
 		return
 	}
 	lo, hi := s.tokenAt(at.lo, at.hi)
-	s.found(lo, hi, "vendor-token", at)
+	s.addFound(lo, hi, "vendor-token", at)
 }
 
 // tokenAt is what begins at lo and looks drawn by lot from the given place on.
 func (s *scanner) tokenAt(lo, body int) (int, int) {
 	t, end := s.t, body
-	for end < len(t) && end-body < 4*longestValue && (isWordByte(t[end]) || t[end] == '-' || t[end] == '.' && end+1 < len(t) && alnumeric(t[end+1])) {
+	for end < len(t) && end-body < 4*longestValue && (isWordByte(t[end]) || t[end] == '-' || t[end] == '.' && end+1 < len(t) && isAlphanumeric(t[end+1])) {
 		end++
 	}
 	s.work += end - body
@@ -68,7 +68,7 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	rest := t[body:end]
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
-	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.caseChanges < 6 || !mixed(head)) || isSum(t, lo) || inLongRun(t, lo) {
+	if len(rest) < minHinted || isPlaceholder(head) || !p.random(head) && (p.wordy() || p.caseChanges < 6 || !hasBothCasesAndDigit(head)) || isInLockFileHash(t, lo) || inLongRun(t, lo) {
 		return 0, 0
 	}
 	return lo, end
@@ -80,9 +80,9 @@ func inLongRun(t string, i int) bool {
 	return i-runStart(t, i, least, "-_\n") == least
 }
 
-// prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
+// findPrefixedTokens looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
 // letters, "_" or "-", and what looks drawn by lot. Fewer letters suffice where the prefix ends in a word for keys ("acme_pat_", "lin_api_").
-func (s *scanner) prefixed(part window) {
+func (s *scanner) findPrefixedTokens(part window) {
 	t := s.t
 	for i := part.lo; i < part.hi; i++ {
 		if i > 0 && beforeRest[t[i-1]] || !isLower(t[i]) {
@@ -99,14 +99,14 @@ func (s *scanner) prefixed(part window) {
 			continue
 		}
 		end := sign + 1
-		for end < len(t) && alnumeric(t[end]) {
+		for end < len(t) && isAlphanumeric(t[end]) {
 			end++
 		}
 		s.work += end - lo
 		body := t[sign+1 : end]
 		if len(body) >= minHinted && (forKeys.MatchString(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3) {
 			from, to := s.tokenAt(lo, sign+1)
-			s.found(from, to, "vendor-token", window{lo, sign})
+			s.addFound(from, to, "vendor-token", window{lo, sign})
 		}
 		i = max(i, end-1)
 	}
@@ -118,21 +118,21 @@ var beforeRest = bytesIn("-+/=._" + alnumSet) //nolint:gochecknoglobals // read-
 // forKeys is the end of a prefix that says that a key follows.
 var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
 
-// gives reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
-func gives(v string) bool {
+// givesAccess reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
+func givesAccess(v string) bool {
 	v = strings.TrimRight(v, "=")
-	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= randomLike && !strings.ContainsAny(v, "/:"))
+	return len(v) >= minHinted && !isPlaceholder(v) && (looksRandom(v) || isUUID(v) || len(v) >= 32 && isHashOrID(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= randomLike && !strings.ContainsAny(v, "/:"))
 }
 
 // webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
 func webhook(s *scanner, at window) {
-	s.later("webhook", window{max(0, at.lo-2*maxReach), min(len(s.t), at.hi+4*maxReach)}, func(lo, hi int) {
+	s.searchLater("webhook", window{max(0, at.lo-2*maxReach), min(len(s.t), at.hi+4*maxReach)}, func(lo, hi int) {
 		s.work += hi - lo
 		for _, m := range hookAddress.FindAllStringSubmatchIndex(s.t[lo:hi], -1) {
 			i, end := lo+m[3], lo+m[1]
 			for part := range strings.SplitSeq(s.t[i:end], "/") {
-				if id := onlyDigits(part) || strings.HasPrefix(part, "T0") && len(part) < 14; !id && gives(part) {
-					s.found(i, i+len(strings.TrimRight(s.t[i:end], ".:!")), "webhook", window{lo + m[2], lo + m[3]})
+				if id := onlyDigits(part) || strings.HasPrefix(part, "T0") && len(part) < 14; !id && givesAccess(part) {
+					s.addFound(i, i+len(strings.TrimRight(s.t[i:end], ".:!")), "webhook", window{lo + m[2], lo + m[3]})
 					break
 				}
 				i += len(part) + 1
@@ -161,17 +161,17 @@ func cookies(s *scanner, at window) {
 	s.work += line.hi - at.lo
 	for _, m := range sessionValue.FindAllStringSubmatchIndex(s.t[at.hi-len("="):line.hi], most) {
 		lo, hi := at.hi-len("=")+m[2], at.hi-len("=")+m[3]
-		if v := strings.TrimPrefix(s.t[lo:hi], "s%3A"); gives(v) && (header || !isSumForm(v[max(0, len(v)-20):])) {
-			s.found(lo, hi, "generic-cookie", at)
+		if v := strings.TrimPrefix(s.t[lo:hi], "s%3A"); givesAccess(v) && (header || !isHashOrID(v[max(0, len(v)-20):])) {
+			s.addFound(lo, hi, "generic-cookie", at)
 		}
 	}
 }
 
 var sessionValue = lazy.Expr("(?:[=\t]|[:,] *[\"'`])[ \"'`]*([\\w.~:/#\\[\\]@!$*+%|-]+)")
 
-// accounts finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
+// findURLPasswords finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
 // scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
-func (s *scanner) accounts(part window) {
+func (s *scanner) findURLPasswords(part window) {
 	const longest = 128
 	for hi := part.lo; hi < part.hi; hi++ {
 		next := strings.IndexByte(s.t[hi:part.hi], '@')
@@ -183,8 +183,8 @@ func (s *scanner) accounts(part window) {
 			lo--
 		}
 		s.work += hi - lo
-		if c := s.t[hi+1]; alnumeric(c) || strings.IndexByte("[/{$<%", c) >= 0 {
-			s.found(hi-passwordIn(s.t[lo:hi], s.t[hi:min(len(s.t), hi+8)]), hi, "url-password", window{hi, hi + 1})
+		if c := s.t[hi+1]; isAlphanumeric(c) || strings.IndexByte("[/{$<%", c) >= 0 {
+			s.addFound(hi-passwordIn(s.t[lo:hi], s.t[hi:min(len(s.t), hi+8)]), hi, "url-password", window{hi, hi + 1})
 		}
 	}
 }
@@ -203,10 +203,10 @@ func passwordIn(before, host string) int {
 	name := strings.ReplaceAll(strings.ReplaceAll(user[n+1:], "-", "_"), ".", "_")
 	l := gradeOf(v, true)
 	switch {
-	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
+	case scheme >= 0 && (looksRandom(user) || len(user) >= 32 && isHashOrID(user)) && (v == "" || Wordy(v)): // a token, where others have their name
 		return len(before)
-	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
-	case scheme >= 0 && sign < 0 && !random(v) && (len(v) < minHinted || l < passwordLike):
+	case len(v) < 4 || isPlaceholder(v) || strings.ContainsAny(v, "{}()[]</"):
+	case scheme >= 0 && sign < 0 && !looksRandom(v) && (len(v) < minHinted || l < passwordLike):
 	case scheme >= 0 && (isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/")):
 	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < wordPlus || l == wordPlus && !hasDigit(v)):
 	case scheme < 0 && (strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v")):
@@ -247,7 +247,7 @@ func mnemonic(s *scanner, at window) {
 	s.seed = i
 	s.work += i - at.hi
 	if n := len(words); n >= 12 {
-		s.found(words[0].lo, words[n-1].hi, "mnemonic", at)
+		s.addFound(words[0].lo, words[n-1].hi, "mnemonic", at)
 	}
 }
 
@@ -264,19 +264,19 @@ type shape struct {
 func shapes() []*shape {
 	return []*shape{
 		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, false, 12, lazy.Expr(`\d{8,12}:AA[\w-]{32,36}|^[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
-		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, true, maxReach, lazy.Expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), random},
-		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
-		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
+		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, true, maxReach, lazy.Expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), looksRandom},
+		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), hasBothCasesAndDigit},
+		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), isBasicLogin},
 		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, false, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
 		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return gradeOf(v, true) >= wordPlus }},
 		{"wifi-code", []string{"wifi:"}, false, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
-		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), gives},
-		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return random(v) && !isSumForm(v) }},
+		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), givesAccess},
+		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return looksRandom(v) && !isHashOrID(v) }},
 		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},
-		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), mixed},
+		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), hasBothCasesAndDigit},
 	}
 }
 
@@ -285,13 +285,14 @@ func (f *shape) find(s *scanner, at window) {
 	const reach = 4 * maxReach // behind the keyword, in bytes
 	from, to := max(0, at.lo-f.back), min(len(s.t), at.hi+reach)
 	if !f.around {
-		f.look(s, from, to, at)
+		f.findIn(s, from, to, at)
 		return
 	}
-	s.later(f.rule, window{from, to}, func(lo, hi int) { f.look(s, lo, hi, at) })
+	s.searchLater(f.rule, window{from, to}, func(lo, hi int) { f.findIn(s, lo, hi, at) })
 }
 
-func (f *shape) look(s *scanner, from, to int, at window) {
+// findIn notes the first value of the shape in a part of the text, or all if the shape stands around its keyword.
+func (f *shape) findIn(s *scanner, from, to int, at window) {
 	s.work += to - from
 	for from < to {
 		m := f.form.FindStringSubmatchIndex(s.t[from:to])
@@ -301,7 +302,7 @@ func (f *shape) look(s *scanner, from, to int, at window) {
 		lo, hi := firstGroup(m)
 		lo, hi = from+lo, from+hi
 		if f.can == nil || f.can(s.t[lo:hi]) {
-			s.found(lo, hi, f.rule, at)
+			s.addFound(lo, hi, f.rule, at)
 		}
 		if from = max(hi, from+1); !f.around {
 			return

@@ -58,7 +58,7 @@ func (l *layer) undo(t string) (string, edits) {
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
 var layers = func() []*layer { //nolint:gochecknoglobals // read-only
 	escape := &layer{signs: "\\&", at: unescaped}
-	all := []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: plainer}, {signs: "%", at: percent}, {signs: "\\\n\"'`", between: true, at: rejoin}}
+	all := []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: toASCII}, {signs: "%", at: percentDecoded}, {signs: "\\\n\"'`", between: true, at: rejoin}}
 	for _, l := range all {
 		if l.signs != "" {
 			l.begins = bytesIn(l.signs)
@@ -83,25 +83,25 @@ func (e *edits) add(at, bytes int) {
 	e.all = append(e.all, edit{int32(at), int32(bytes)})
 }
 
-// from is the number of the first edit at a byte of the reading or later.
-func (e *edits) from(at int) int {
+// firstAt is the number of the first edit at a byte of the reading or later.
+func (e *edits) firstAt(at int) int {
 	return sort.Search(len(e.all), func(i int) bool { return int(e.all[i].at) >= at })
 }
 
-// outward moves a place in the reading to the text before it.
-func (e *edits) outward(p int, atEdit bool) int {
+// toText moves a place in the reading to the text before the edits.
+func (e *edits) toText(p int, atEdit bool) int {
 	n := p
 	if atEdit {
 		n++
 	}
-	if i := e.from(n); i > 0 {
+	if i := e.firstAt(n); i > 0 {
 		return p + int(e.all[i-1].gone)
 	}
 	return p
 }
 
-// inward moves a place in the text before to the reading.
-func (e *edits) inward(p int) int {
+// toReading moves a place in the text before the edits to the reading.
+func (e *edits) toReading(p int) int {
 	i := sort.Search(len(e.all), func(i int) bool { return int(e.all[i].at+e.all[i].gone) > p })
 	if i > 0 {
 		p -= int(e.all[i-1].gone)
@@ -122,7 +122,7 @@ type reading struct {
 }
 
 // readings yields a text as it stands, with one layer after the other undone, and what it encodes.
-func readings(t string, w *wanted) iter.Seq[reading] {
+func readings(t string, w *decodeFilter) iter.Seq[reading] {
 	return func(yield func(reading) bool) {
 		r := reading{text: t}
 		if !yield(r) {
@@ -142,16 +142,16 @@ func readings(t string, w *wanted) iter.Seq[reading] {
 	}
 }
 
-// news are the lines of a part that read otherwise than in the reading before, with as much around them as a detector looks at: the rest was
+// changedLines are the lines of a part that read otherwise than in the reading before, with as much around them as a detector looks at: the rest was
 // looked at there.
-func (r reading) news(part window) []window {
+func (r reading) changedLines(part window) []window {
 	const around = 4 * maxReach
 	if len(r.done) == 0 || r.runs != nil {
 		return []window{part}
 	}
 	var out []window
 	last := r.done[len(r.done)-1]
-	for _, e := range last.all[last.from(part.lo):last.from(part.hi+1)] {
+	for _, e := range last.all[last.firstAt(part.lo):last.firstAt(part.hi+1)] {
 		at := int(e.at)
 		if n := len(out); n > 0 && at < out[n-1].hi-around {
 			continue
@@ -162,11 +162,11 @@ func (r reading) news(part window) []window {
 	return merge(out)
 }
 
-// inward is where a part of the text stands in the reading; of what was decoded, the lines whose runs touch it.
-func (r reading) inward(part window) window {
+// toReading is where a part of the text stands in the reading; of what was decoded, the lines whose runs touch it.
+func (r reading) toReading(part window) window {
 	part = window{part.lo - r.from, part.hi - r.from}
 	for _, e := range r.done {
-		part = window{e.inward(part.lo), e.inward(part.hi)}
+		part = window{e.toReading(part.lo), e.toReading(part.hi)}
 	}
 	if r.runs == nil {
 		return window{runeStart(r.text, part.lo), runeStart(r.text, part.hi)}
@@ -178,15 +178,15 @@ func (r reading) inward(part window) window {
 	}
 }
 
-// outward moves a span to where it stands in the text itself. It names its value as it reads here.
-func (r reading) outward(p span) span {
+// toText moves a span of the reading to where it stands in the text itself. The span's value is as the reading has it.
+func (r reading) toText(p span) span {
 	p.value = r.text[p.lo:p.hi]
 	if r.runs != nil {
 		run := r.runs[sort.SearchInts(r.ends, p.hi)]
 		p.lo, p.hi = run.lo, run.hi
 	}
 	for _, e := range slices.Backward(r.done) {
-		p.lo, p.hi = e.outward(p.lo, e.between), e.outward(p.hi, false) // an edit at the very start stood before the span
+		p.lo, p.hi = e.toText(p.lo, e.between), e.toText(p.hi, false) // an edit at the very start stood before the span
 	}
 	p.lo, p.hi = p.lo+r.from, p.hi+r.from
 	return p
@@ -206,9 +206,9 @@ func unescaped(t string, _, i int) (string, int) {
 	case plain != "":
 		return plain, 2
 	case t[1] == 'x':
-		return coded(t, 2)
+		return hexEscape(t, 2)
 	case t[1] == 'u':
-		return coded(t, 4)
+		return hexEscape(t, 4)
 	}
 	return "", 0
 }
@@ -224,8 +224,8 @@ var escapes = func() (out [256]string) { //nolint:gochecknoglobals // read-only
 
 var entity = lazy.Expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
 
-// plainer takes away what nobody sees, and puts letters, spaces and lines of ASCII for those that only look wider.
-func plainer(t string, _, i int) (string, int) {
+// toASCII takes away characters that nobody sees, and puts letters, spaces and lines of ASCII for those that only look wider.
+func toASCII(t string, _, i int) (string, int) {
 	r, size := utf8.DecodeRuneInString(t[i:])
 	if r >= 0xff01 && r <= 0xff5e {
 		return string(r - 0xff01 + '!'), size
@@ -239,8 +239,8 @@ func plainer(t string, _, i int) (string, int) {
 	return "", session.HiddenSize(t, i)
 }
 
-// percent undoes the encoding of URLs.
-func percent(t string, _, i int) (string, int) {
+// percentDecoded is the character that URLs encode at t[i], and the size of its code.
+func percentDecoded(t string, _, i int) (string, int) {
 	var buf [utf8.UTFMax]byte
 	n := 0
 	for ; n < len(buf) && i+2 < len(t) && t[i] == '%' && nibbles[t[i+1]] >= 0 && nibbles[t[i+2]] >= 0; i += 3 {
@@ -253,8 +253,8 @@ func percent(t string, _, i int) (string, int) {
 	return "", 0
 }
 
-// coded is the character whose number stands in so many hexadecimal digits behind two signs.
-func coded(t string, digits int) (string, int) {
+// hexEscape is the character whose number stands in so many hexadecimal digits behind two signs.
+func hexEscape(t string, digits int) (string, int) {
 	if len(t) >= 2+digits {
 		r, err := strconv.ParseUint(t[2:2+digits], 16, 16)
 		if err == nil && (digits == 4 || r >= ' ' && r < utf8.RuneSelf) && utf8.ValidRune(rune(r)) {
@@ -269,63 +269,63 @@ func coded(t string, digits int) (string, int) {
 func rejoin(t string, done, i int) (string, int) {
 	switch c := t[i]; {
 	case c == '\\':
-		return "", continued(t, i)
+		return "", continuationSize(t, i)
 	case c == '\n':
-		return "", wrapped(t, done, i)
-	case c != '`' && i > 0 && inToken(t[i-1]):
-		return "", added(t, i)
+		return "", wrapSize(t, done, i)
+	case c != '`' && i > 0 && isTokenByte(t[i-1]):
+		return "", joinSize(t, i)
 	}
 	return "", 0
 }
 
-// added is the size of what stands between two string literals that are one: `" + "`, `" "`,
+// joinSize is the size of what stands between two string literals that are one: `" + "`, `" "`,
 // `" . "`, `""`, also over lines. The second begins with the quote that ended the first.
-func added(t string, i int) int {
+func joinSize(t string, i int) int {
 	const space = " \t\n\r\\"
 	short := t[:min(len(t), i+80)]
 	j := skip(short, i+1, space)
 	if j < len(short) && strings.IndexByte("+.&", t[j]) >= 0 {
 		j = skip(short, j+1, space)
 	}
-	if j+1 < len(t) && t[j] == t[i] && inToken(t[j+1]) {
+	if j+1 < len(t) && t[j] == t[i] && isTokenByte(t[j+1]) {
 		return j + 1 - i
 	}
 	return 0
 }
 
-// continued is the size of a shell's continuation, within a token or between two.
-func continued(t string, i int) int {
+// continuationSize is the size of a shell's continuation, within a token or between two.
+func continuationSize(t string, i int) int {
 	j := i + 2
-	if i == 0 || j >= len(t) || t[i+1] != '\n' || !inToken(t[i-1]) && t[i-1] != ' ' {
+	if i == 0 || j >= len(t) || t[i+1] != '\n' || !isTokenByte(t[i-1]) && t[i-1] != ' ' {
 		return 0
 	}
 	if t[i-1] == '=' || t[i-1] == ' ' {
 		j = skip(t, j, " \t")
 	}
-	if j < len(t) && inToken(t[j]) {
+	if j < len(t) && isTokenByte(t[j]) {
 		return j - i
 	}
 	return 0
 }
 
-// wrapped is the size of a line's end within a token: a break in something that is not two words. What follows must end its line
+// wrapSize is the size of a line's end within a token: a break in something that is not two words. What follows must end its line
 // or the token, and not be a key of its own ("name = …", "name: …", "call(…").
-func wrapped(t string, done, i int) int {
-	if i == 0 || !inToken(t[i-1]) {
+func wrapSize(t string, done, i int) int {
+	if i == 0 || !isTokenByte(t[i-1]) {
 		return 0
 	}
 	j := skip(t[:min(len(t), i+13)], i+1, " \t>|")
 	const longest = 200
 	from, to := i, j
-	for from > done && i-from < longest && inToken(t[from-1]) {
+	for from > done && i-from < longest && isTokenByte(t[from-1]) {
 		from--
 	}
-	for to < len(t) && to-j < longest && inToken(t[to]) {
+	for to < len(t) && to-j < longest && isTokenByte(t[to]) {
 		to++
 	}
 	a, b := t[from:i], t[j:to]
 	n := strings.IndexByte(b, '=')
-	if isSumForm(b) && !isSumForm(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || onlyDigits(b) || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
+	if isHashOrID(b) && !isHashOrID(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || onlyDigits(b) || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
 		return 0
 	}
 	return j - i
@@ -353,8 +353,8 @@ func beginsLine(b, rest string) bool {
 		rest != "" && rest[0] != '\n'
 }
 
-// inToken reports whether a byte can stand inside a token or a password.
-func inToken(c byte) bool { return tokens[c] }
+// isTokenByte reports whether a byte can stand inside a token or a password.
+func isTokenByte(c byte) bool { return tokens[c] }
 
 var tokens = bytesIn("-_+/=.!#%^*~$@&:" + alnumSet) //nolint:gochecknoglobals // read-only
 

@@ -19,7 +19,7 @@ func newHomes(own []string) (h homes) {
 		}
 		h.paths = append(h.paths, path)
 		h.names = append(h.names, strings.Map(func(r rune) rune {
-			if r < 0x80 && alnumeric(byte(r)) {
+			if r < 0x80 && isAlphanumeric(byte(r)) {
 				return r
 			}
 			return '-'
@@ -43,7 +43,7 @@ func (h homes) replace(s string) string {
 				break
 			}
 			at += n
-			from, to := h.around(s, word, at, at+len(word))
+			from, to := h.homeAround(s, word, at, at+len(word))
 			if to == 0 || from < done {
 				at++
 				continue
@@ -58,8 +58,8 @@ func (h homes) replace(s string) string {
 	return s
 }
 
-// around is the home that a word of its path stands in; an end of 0 for none.
-func (h homes) around(s, word string, lo, hi int) (from, to int) {
+// homeAround is the home that a word of its path stands in; an end of 0 for none.
+func (h homes) homeAround(s, word string, lo, hi int) (from, to int) {
 	const separators = `\/`
 	before := s[:lo]
 	switch {

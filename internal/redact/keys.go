@@ -22,17 +22,17 @@ func privateKey(s *scanner, at window) {
 	switch before := s.low[line.lo:at.lo]; {
 	case t[at.lo] == 'L': // in base64
 		hi := at.hi
-		for hi < len(t) && hi-at.hi < 4*maxKey && inBase64(t[hi]) {
+		for hi < len(t) && hi-at.hi < 4*maxKey && isBase64Byte(t[hi]) {
 			hi++
 		}
 		s.work += hi - at.lo
 		if s.key = hi; strings.Contains(decoded(strings.TrimRight(t[at.lo:min(hi, at.lo+64)], "=")), "PRIVATE KEY") {
-			s.found(at.lo, hi, "private-key", at)
+			s.addFound(at.lo, hi, "private-key", at)
 		}
 	case s.low[at.lo:at.hi] == "private-lines:":
 		lo := skip(t, at.hi, " "+digitSet)
 		if hi := s.keyEnd(lo); hi > lo {
-			s.found(skip(t, lo, `\rn`+"\r\n"), hi, "private-key", at)
+			s.addFound(skip(t, lo, `\rn`+"\r\n"), hi, "private-key", at)
 		}
 	case strings.Contains(before, "begin"):
 		lo := line.lo + len(strings.TrimRight(before[:strings.LastIndex(before, "begin")], " -"))
@@ -42,13 +42,13 @@ func privateKey(s *scanner, at window) {
 		}
 		body := skip(t, at.hi+dashes, "-")
 		if hi := s.keyEnd(body); hi > body {
-			s.found(lo, hi, "private-key", at)
+			s.addFound(lo, hi, "private-key", at)
 		}
 	case strings.Contains(before, "end"): // of a key whose beginning was cut off
 		end := line.lo + len(strings.TrimRight(before[:strings.LastIndex(before, "end")], " -"))
 		from := max(0, s.key, end-maxKey)
 		if m := keyTail.FindStringIndex(t[min(from, end):end]); m != nil && dashes >= 0 {
-			s.found(from+m[0], skip(t, at.hi+dashes, "-"), "private-key", at)
+			s.addFound(from+m[0], skip(t, at.hi+dashes, "-"), "private-key", at)
 		}
 		s.work += end - min(from, end)
 		s.key = at.hi
@@ -94,7 +94,7 @@ func jwk(s *scanner, at window) {
 	s.key = hi
 	s.work += hi - lo
 	for _, m := range privatePart.FindAllStringSubmatchIndex(s.t[lo:hi], -1) {
-		s.found(lo+m[2], lo+m[3], "private-key", at)
+		s.addFound(lo+m[2], lo+m[3], "private-key", at)
 	}
 }
 
@@ -104,11 +104,11 @@ var privatePart = lazy.Expr(`["'](?:d|k|p|q|dp|dq|qi)["'] *: *["']([^"'\n]{16,})
 func rawKey(s *scanner, at window) {
 	rest := lineRest(s.t, at.hi)
 	s.work += len(rest)
-	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r >= utf8.RuneSelf || !inBase64(byte(r)) }) {
+	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r >= utf8.RuneSelf || !isBase64Byte(byte(r)) }) {
 		v := strings.TrimPrefix(strings.TrimLeft(part, "="), "0x")
-		if len(v) == 64 && isSumForm(v) || len(v) == 44 && v[43] == '=' && mixed(v) {
+		if len(v) == 64 && isHashOrID(v) || len(v) == 44 && v[43] == '=' && hasBothCasesAndDigit(v) {
 			lo := at.hi + strings.Index(rest, v)
-			s.found(lo, lo+len(v), "private-key", at)
+			s.addFound(lo, lo+len(v), "private-key", at)
 			return
 		}
 	}

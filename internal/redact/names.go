@@ -32,17 +32,17 @@ type name struct {
 	phrase  bool // its value may be several words
 }
 
-// englishNames are the keywords of english.
-func englishNames() []string {
+// englishKeywords are the keywords of englishName.
+func englishKeywords() []string {
 	return []string{
 		"pass", "session", "pin", "puk", "otp", "2fa", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key",
 		"identified by", "identified with", "securestring", " pat", "_pat", "code", "ssid", "wif",
 	}
 }
 
-// english is the name of a secret that a keyword begins. It must be a word of its own, also within a longer name ("dbPassword",
+// englishName is the name of a secret that a keyword begins. It must be a word of its own, also within a longer name ("dbPassword",
 // "X-API-Key"), and the name must not go on to something that tells about a secret ("token_type").
-func english(t string, at window) (name, bool) {
+func englishName(t string, at window) (name, bool) {
 	n := name{lo: at.lo, end: at.hi, at: at}
 	for n.end < len(t) && n.end-at.hi < 40 && isLetter(t[n.end]) && (isLower(t[n.end]) || !isLower(t[n.end-1])) {
 		n.end++
@@ -50,7 +50,7 @@ func english(t string, at window) (name, bool) {
 	word := lower(t[at.lo:n.end])
 	upper := !hasLower(t[at.lo:n.end])
 	glued := at.lo > 0 && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1]))
-	m, ok := meant(word, t, at.lo, glued, upper)
+	m, ok := meaningOfWord(word, t, at.lo, glued, upper)
 	if !ok {
 		return n, false
 	}
@@ -59,7 +59,7 @@ func english(t string, at window) (name, bool) {
 	n.flag = strings.HasPrefix(flag, "-") && !strings.ContainsAny(flag, "/=")
 	n.weak = m.weak && !n.flag && !upper || strings.Contains(wordUpTo(t, at.lo, &endsPart), "/")
 	rest := n.end
-	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) || n.end+1 < len(t) && (t[n.end] == '-' && alnumeric(t[n.end+1]) || t[n.end] == '.' && isLower(t[n.end+1]))) {
+	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) || n.end+1 < len(t) && (t[n.end] == '-' && isAlphanumeric(t[n.end+1]) || t[n.end] == '.' && isLower(t[n.end+1]))) {
 		n.end++
 	}
 	if rest == n.end {
@@ -100,8 +100,8 @@ var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-onl
 	return out
 }()
 
-// meant is the meaning of a word at i, which may be a part of a longer one, or in capitals.
-func meant(word, t string, i int, glued, upper bool) (m meaning, ok bool) {
+// meaningOfWord is the meaning of a word at i, which may be a part of a longer one, or in capitals.
+func meaningOfWord(word, t string, i int, glued, upper bool) (m meaning, ok bool) {
 	m, ok = meanings[word]
 	switch strings.TrimSuffix(word, "s") {
 	case "pas", "passw", "pw", "pwd", "psk":
@@ -210,20 +210,20 @@ func occasionName(t string, at window) (name, bool) {
 		n.end = call + 1
 		return n, true
 	}
-	if n.kind == password || slices.Contains(called, word) && (!strings.HasPrefix(t[at.hi:], " ") || !quoteAt(t, at.hi+1)) ||
+	if n.kind == password || slices.Contains(called, word) && (!strings.HasPrefix(t[at.hi:], " ") || !isQuoteAt(t, at.hi+1)) ||
 		at.hi < len(t) && isLetter(t[at.hi-1]) && (isWordByte(t[at.hi]) || t[at.hi] == '-') {
 		return n, false
 	}
-	return n, at.lo == 0 || !alnumeric(t[at.lo-1]) || isLower(t[at.lo-1]) && !isLower(t[at.lo])
+	return n, at.lo == 0 || !isAlphanumeric(t[at.lo-1]) || isLower(t[at.lo-1]) && !isLower(t[at.lo])
 }
 
-func isUpper(c byte) bool    { return 'A' <= c && c <= 'Z' }
-func isLower(c byte) bool    { return 'a' <= c && c <= 'z' }
-func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool   { return isLower(c) || isUpper(c) }
-func alnumeric(c byte) bool  { return isLetter(c) || isDigit(c) }
-func isWordByte(c byte) bool { return alnumeric(c) || c == '_' }
-func inBase64(c byte) bool   { return alnumeric(c) || c == '+' || c == '/' || c == '=' }
+func isUpper(c byte) bool        { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool        { return 'a' <= c && c <= 'z' }
+func isDigit(c byte) bool        { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool       { return isLower(c) || isUpper(c) }
+func isAlphanumeric(c byte) bool { return isLetter(c) || isDigit(c) }
+func isWordByte(c byte) bool     { return isAlphanumeric(c) || c == '_' }
+func isBase64Byte(c byte) bool   { return isAlphanumeric(c) || c == '+' || c == '/' || c == '=' }
 
 var (
 	// copulas tie a name to its value, and fillers keep the tie, in many languages.

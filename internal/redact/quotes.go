@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// quotedAt is the content of the string that begins at i, and whether it ends on its line.
-func quotedAt(t string, i int) (lo, hi int, closed bool) {
-	if lo, hi := raw(t, i); lo < hi {
+// stringAt is the content of the string that begins at i, and whether it ends on its line.
+func stringAt(t string, i int) (lo, hi int, closed bool) {
+	if lo, hi := longStringAt(t, i); lo < hi {
 		return lo, hi, true
 	}
-	if quoteAt(t, i) {
+	if isQuoteAt(t, i) {
 		rest := t[i+1 : min(len(t), i+longestValue)]
 		if n := strings.IndexByte(rest, t[i]); n > 0 && strings.IndexByte(rest[:n], '\n') < 0 {
 			return i + 1, i + 1 + n, true
@@ -19,8 +19,8 @@ func quotedAt(t string, i int) (lo, hi int, closed bool) {
 	return i, i, false
 }
 
-// raw is a string in three quotes, or in Perl's and Ruby's own, that begins at i.
-func raw(t string, i int) (int, int) {
+// longStringAt is the content of a string that begins at i with three quotes, or as only Perl, Ruby or Elixir write one; 0, 0 for none.
+func longStringAt(t string, i int) (int, int) {
 	if i >= len(t) || strings.IndexByte("'\"q%~", t[i]) < 0 {
 		return 0, 0
 	}
@@ -53,10 +53,12 @@ func skipTags(t string, i int) int {
 	return i
 }
 
-func quoteAt(t string, i int) bool {
+// isQuoteAt reports whether t[i] is a quote.
+func isQuoteAt(t string, i int) bool {
 	return i >= 0 && i < len(t) && (t[i] == '"' || t[i] == '\'' || t[i] == '`')
 }
 
+// skip is the first place from i on whose byte is not in set.
 func skip(t string, i int, set string) int {
 next:
 	for ; i < len(t); i++ {
@@ -70,8 +72,8 @@ next:
 	return i
 }
 
-// userBefore is the size of a user's name and a colon at the start of v; 0 when there are none, or nothing follows.
-func userBefore(v string) int {
+// userPrefixSize is the size of a user's name and a colon at the start of v; 0 when there are none, or nothing follows.
+func userPrefixSize(v string) int {
 	n := strings.IndexByte(v[:min(len(v), 33)], ':')
 	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") ||
 		strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
@@ -85,16 +87,16 @@ const (
 	closers = "\"'`“”„»’‘」』（）。、，；！？"
 )
 
-// bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
+// valueAt is the value at i, without the quotes around it. A value that begins in ASCII ends where another
 // script begins: particles are written right behind.
-func (s *scanner) bare(i int) (lo, hi int) {
+func (s *scanner) valueAt(i int) (lo, hi int) {
 	t := s.t
-	if i < len(t) && !alnumeric(t[i]) {
+	if i < len(t) && !isAlphanumeric(t[i]) {
 		i = len(t) - len(strings.TrimLeft(t[i:], opening))
 	}
 	hi = s.valueEnd(i, i < len(t) && t[i] < utf8.RuneSelf)
 	if i < hi {
-		hi = s.joinedEnd(i, hi)
+		hi = s.endOfPieces(i, hi)
 	}
 	around := ".:?"
 	if i > 0 && t[i-1] == '*' { // emphasis
@@ -106,9 +108,9 @@ func (s *scanner) bare(i int) (lo, hi int) {
 // maxPieces is how many pieces of a value separators part: of 256 random signs, 11 are separators.
 const maxPieces = 16
 
-// joinedEnd is the end of a value whose first piece is given, and that may hold separators, as passwords do. Pieces that are of one value from
+// endOfPieces is the end of a value whose first piece is lo to hi, and that may hold separators, as passwords do. Pieces that are of one value from
 // some place on are so from all.
-func (s *scanner) joinedEnd(lo, hi int) int {
+func (s *scanner) endOfPieces(lo, hi int) int {
 	t, at := s.t, []int(nil)
 	for n := 1; n < maxPieces && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-lo < longestValue; n++ {
 		if end, ok := s.joined[hi]; ok {
@@ -117,7 +119,7 @@ func (s *scanner) joinedEnd(lo, hi int) int {
 		}
 		next := s.valueEnd(hi+1, true)
 		s.work += hi - lo
-		if next == hi+1 || t[hi+1] == '\\' || !belongs(t[lo:hi], t[hi:min(len(t), next+2)], next-hi) {
+		if next == hi+1 || t[hi+1] == '\\' || !continuesValue(t[lo:hi], t[hi:min(len(t), next+2)], next-hi) {
 			break
 		}
 		at = append(at, hi)
@@ -135,18 +137,18 @@ func (s *scanner) joinedEnd(lo, hi int) int {
 // separators end values in queries, lists, tables and shells, and stand in passwords alike.
 const separators = ",;&|"
 
-// belongs reports whether what follows a separator is a part of the value before it: it is no name that is given something, no list, and no
+// continuesValue reports whether what follows a separator is a part of the value before it: it is no name that is given something, no list, and no
 // expression of names.
-func belongs(v, rest string, n int) bool {
+func continuesValue(v, rest string, n int) bool {
 	sign, piece := rest[0], rest[1:n]
 	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) || (sign == ';' || sign == ',') && !strings.ContainsAny(piece, digitSet+strongSigns) {
 		return false
 	}
 	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) || strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
-		placeholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
+		isPlaceholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !isAlphanumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
-	if mixed(v) && len(v) > 3 { // "Nutmeg3&Clove12"
+	if hasBothCasesAndDigit(v) && len(v) > 3 { // "Nutmeg3&Clove12"
 		return true
 	}
 	if l := gradeOf(v, false); l >= passwordLike || l == wordPlus && twoDigits(v) {
@@ -176,7 +178,7 @@ func (s *scanner) valueEnd(i int, ascii bool) int {
 				continue
 			}
 			last := i+1 == len(t)
-			if c == '\\' && !last && strings.IndexByte("nrt", t[i+1]) >= 0 || valueStops[c] && (c != ')' || last || !alnumeric(t[i+1])) {
+			if c == '\\' && !last && strings.IndexByte("nrt", t[i+1]) >= 0 || valueStops[c] && (c != ')' || last || !isAlphanumeric(t[i+1])) {
 				break
 			}
 			i++

@@ -100,13 +100,13 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	rep.Excluded = len(rep.Marks)
 	all, made := texts(&e)
 	published := map[string]bool{} // of what was found
-	err := each(ctx, all, func(i int) error { r.normalise(all[i]); return nil })
+	err := eachText(ctx, all, func(i int) error { r.normalise(all[i]); return nil })
 	if err == nil {
 		err = r.settle(ctx, all, all, published)
 	}
 	n := len(all)
 	for _, m := range made {
-		all = append(all, m.again())
+		all = append(all, m.remake())
 	}
 	if err == nil {
 		err = r.settle(ctx, all[n:], all, published)
@@ -115,7 +115,7 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	for _, t := range all {
-		t.report(&rep)
+		t.addTo(&rep)
 	}
 	return Entry{entry: e}, rep, nil
 }
@@ -140,7 +140,7 @@ func (r *Redactor) settle(ctx context.Context, todo, all []*text, published map[
 	for round := 0; len(todo) > 0 && round < maxRounds; round++ {
 		found, err := r.scanAll(ctx, todo, published)
 		if err == nil {
-			err = found.weigh(ctx)
+			err = found.prepareValues(ctx)
 		}
 		if err == nil {
 			err = found.replace(ctx, all)
@@ -258,8 +258,8 @@ type madeTitle struct {
 
 func (m madeTitle) place() Mark { return Mark{Session: m.prompt.place.Session, In: InTitle, Turn: -1} }
 
-// again makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of the title, too.
-func (m madeTitle) again() *text {
+// remake makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of the title, too.
+func (m madeTitle) remake() *text {
 	*m.title = session.PromptTitle(*m.prompt.at)
 	t := &text{at: m.title, place: m.place()}
 	markers := markerForm.FindAllStringIndex(*m.title, -1)

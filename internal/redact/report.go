@@ -46,12 +46,12 @@ func (m Mark) ID(checkpoint string) string {
 	return fmt.Sprintf("%s:%d", m.Session, m.Turn)
 }
 
-// report adds the marks of a text that is done.
-func (t *text) report(rep *Report) {
+// addTo adds the marks of a text that is done to a report.
+func (t *text) addTo(rep *Report) {
 	private := 0
 	rep.Marks = slices.Grow(rep.Marks, len(t.marks))
 	for _, m := range t.marks {
-		rep.Marks = append(rep.Marks, t.place.of(m, *t.at))
+		rep.Marks = append(rep.Marks, t.place.withSpan(m, *t.at))
 		if m.rule == "private" {
 			private = 1
 			continue
@@ -64,8 +64,8 @@ func (t *text) report(rep *Report) {
 	rep.Private += private
 }
 
-// of is a mark at the place of m.
-func (m Mark) of(s span, text string) Mark {
+// withSpan is a mark for a span at the place of m.
+func (m Mark) withSpan(s span, text string) Mark {
 	m.Rule, m.Trigger, m.Value, m.Text, m.Lo, m.Hi = s.rule, s.trigger, s.value, text, s.lo, s.hi
 	return m
 }

@@ -21,14 +21,14 @@ type ruleset struct {
 	once     sync.Once
 	own      []detector
 	keywords *searcher
-	users    [][]user        // by keyword
+	targets  [][]wakeTarget  // by keyword
 	ids      map[string]bool // what may stand in a marker
 
-	secrets   func() []string // asked once
-	known     *searcher
-	memory    Remembered
-	values    *wanted // of which known and remembered values are made
-	userAllow []*regexp.Regexp
+	secrets     func() []string // asked once
+	known       *searcher
+	memory      Remembered
+	valueFilter *decodeFilter // of which known and remembered values are made
+	userAllow   []*regexp.Regexp
 
 	work atomic.Int64 // bytes that were looked at; tests hold it against the size of the text
 }
@@ -39,8 +39,8 @@ const KnownValue = "known-value"
 // keywordHead is the size of the shortest keyword, in bytes. A shorter one is told to the searcher with each byte that may follow.
 const keywordHead = 3
 
-// user is what a keyword of so many bytes wakes: a rule, or behind the rules a detector.
-type user struct{ i, size int }
+// wakeTarget is what a keyword of size bytes wakes: i is the number of one of gitleaks' rules, or of a detector, which are numbered behind these.
+type wakeTarget struct{ i, size int }
 
 // detector is a rule of our own: it is woken by a keyword in lower case, and looks at what stands around it.
 type detector struct {
@@ -53,17 +53,17 @@ type detector struct {
 func (s *ruleset) load() {
 	s.once.Do(func() {
 		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, KnownValue: true}, detectors()
-		users := map[string][]user{}
+		users := map[string][]wakeTarget{}
 		wakes := func(i int, rule string, keywords []string) {
 			s.ids[rule] = true
 			for _, k := range keywords {
 				if len(k) >= keywordHead {
-					users[k] = append(users[k], user{i, len(k)})
+					users[k] = append(users[k], wakeTarget{i, len(k)})
 					continue
 				}
 				for c := range 256 {
 					if longer := k + string([]byte{byte(c)}); !isUpper(byte(c)) && (c >= ' ' || c == '\n' || c == '\t') {
-						users[longer] = append(users[longer], user{i, len(k)})
+						users[longer] = append(users[longer], wakeTarget{i, len(k)})
 					}
 				}
 			}
@@ -80,14 +80,14 @@ func (s *ruleset) load() {
 		}
 		s.keywords = newSearcher(words, keywordHead)
 		for _, w := range s.keywords.words {
-			s.users = append(s.users, users[w])
+			s.targets = append(s.targets, users[w])
 		}
 		if s.known = new(searcher); s.secrets != nil {
 			s.known = newSearcher(slices.DeleteFunc(slices.Clone(s.secrets()), Ordinary), minValue)
-			s.values = bytesOf(s.known.words)
+			s.valueFilter = filterForValues(s.known.words)
 		}
 		if s.memory != nil { // whose values nobody knows
-			s.values = &wanted{least: minValue, bytes: bytesFrom(0)}
+			s.valueFilter = &decodeFilter{least: minValue, bytes: bytesFrom(0)}
 		}
 	})
 }
@@ -95,20 +95,20 @@ func (s *ruleset) load() {
 // rule is one of gitleaks' configuration.
 type rule struct {
 	id       string
-	begins   begin
+	begins   matchStart
 	regex    *lazy.Regexp
 	entropy  float64     // which a secret has more of, in bits a byte; 0: any will do
 	keywords []string    // lower case, ASCII
 	allow    []allowlist // each of which makes a finding none
 }
 
-// begin is how a match of a rule begins.
-type begin int
+// matchStart is how a match of a rule begins.
+type matchStart int
 
 const (
-	anywhere begin = iota // around the keyword
-	withWord              // with the keyword, which begins a word
-	with                  // with the keyword
+	anywhere matchStart = iota // around the keyword
+	withWord                   // with the keyword, which begins a word
+	with                       // with the keyword
 )
 
 // allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a path, a line or a commit
@@ -125,16 +125,16 @@ const (
 	longestToken = 1 << 13
 )
 
-// wake looks for what a rule finds at a keyword.
-func (s *scanner) wake(r *rule, i int, at window) {
+// runRule looks for what a rule finds at a keyword.
+func (s *scanner) runRule(r *rule, i int, at window) {
 	if r.begins == anywhere {
 		if r.id == "kubernetes-secret-yaml" && !strings.Contains(s.low[max(0, at.lo-12):at.lo], "kind:") {
 			return
 		}
-		s.later(r.id, window{max(0, at.lo-reachOfRule), min(len(s.t), at.hi+reachOfRule)}, func(lo, hi int) {
+		s.searchLater(r.id, window{max(0, at.lo-reachOfRule), min(len(s.t), at.hi+reachOfRule)}, func(lo, hi int) {
 			s.work += hi - lo
 			for _, m := range r.regex.FindAllStringIndex(s.t[lo:hi], -1) {
-				s.match(r, lo+m[0], lo+m[1])
+				s.addMatch(r, lo+m[0], lo+m[1])
 			}
 		})
 		return
@@ -149,12 +149,12 @@ func (s *scanner) wake(r *rule, i int, at window) {
 	s.work += hi - at.lo
 	if m := r.regex.FindStringIndex(s.t[at.lo:hi]); m != nil {
 		s.done[i] = at.lo + m[1]
-		s.match(r, at.lo, at.lo+m[1])
+		s.addMatch(r, at.lo, at.lo+m[1])
 	}
 }
 
-// match notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
-func (s *scanner) match(r *rule, lo, hi int) {
+// addMatch notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
+func (s *scanner) addMatch(r *rule, lo, hi int) {
 	lo = skip(s.t, lo, "\n")
 	match := strings.TrimRight(s.t[lo:max(lo, hi)], "\n")
 	a, b := 0, len(match)
@@ -162,7 +162,7 @@ func (s *scanner) match(r *rule, lo, hi int) {
 		a, b = firstGroup(m)
 	}
 	secret := match[a:b]
-	if (r.entropy == 0 || entropy(secret) > r.entropy) && !excused(allowedAnywhere, match, secret) && !excused(r.allow, match, secret) {
+	if (r.entropy == 0 || entropy(secret) > r.entropy) && !isAllowed(allowedAnywhere, match, secret) && !isAllowed(r.allow, match, secret) {
 		s.out = append(s.out, span{lo: lo + a, hi: lo + b, rule: r.id, trigger: r.id})
 	}
 }
@@ -177,8 +177,8 @@ func firstGroup(m []int) (lo, hi int) {
 	return m[0], m[1]
 }
 
-// excused follows checkFindingAllowed of gitleaks v8.30.1 for a text without a path or a commit.
-func excused(by []allowlist, match, secret string) bool {
+// isAllowed follows checkFindingAllowed of gitleaks v8.30.1 for a text without a path or a commit.
+func isAllowed(by []allowlist, match, secret string) bool {
 	return slices.ContainsFunc(by, func(a allowlist) bool {
 		of := secret
 		if a.inMatch {

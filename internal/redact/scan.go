@@ -29,7 +29,7 @@ type scanner struct {
 	t, low string
 	limit  int // beyond which no value can begin that is named in the part, nor end
 	out    []span
-	wide   map[string]*wide
+	wide   map[string]*delayedSearch
 	work   int // see ruleset
 
 	// What was looked at already, so that no byte is looked at for each keyword around it.
@@ -49,7 +49,7 @@ type scanner struct {
 func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[string]bool) (*findings, error) {
 	r.rules.load()
 	spans := make([][]span, len(todo))
-	err := each(ctx, todo, func(i int) (err error) {
+	err := eachText(ctx, todo, func(i int) (err error) {
 		spans[i], err = r.rules.scanReadings(ctx, *todo[i].at)
 		return err
 	})
@@ -66,39 +66,39 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 // scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants a quote or a word's
 // beginning before a secret does not see it behind \" or \n, as in tool input or output that was quoted into a turn.
 func (s *ruleset) scanReadings(ctx context.Context, t string) ([]span, error) {
-	found, err := inParts(ctx, t, readable, func(r reading, part window) (out []span) {
+	found, err := findInParts(ctx, t, readableBytes, func(r reading, part window) (out []span) {
 		low := lower(r.text)
-		for _, w := range r.news(part) {
+		for _, w := range r.changedLines(part) {
 			out = append(out, s.scan(r.text, low, w)...)
 		}
 		for i := range out {
-			out[i] = r.outward(out[i])
+			out[i] = r.toText(out[i])
 		}
 		return out
 	})
 	if err != nil {
 		return nil, err
 	}
-	known, err := s.recognised(ctx, t)
+	known, err := s.findKnownValues(ctx, t)
 	return slices.DeleteFunc(append(found, known...), func(p span) bool {
 		return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(t[p.lo:p.hi]) })
 	}), err
 }
 
-// recognised finds the values that the machine knows to be secret, and those that were found before, however t writes them.
-func (s *ruleset) recognised(ctx context.Context, t string) (out []span, err error) {
+// findKnownValues finds the values that the machine knows to be secret, and those that were found before, however t writes them.
+func (s *ruleset) findKnownValues(ctx context.Context, t string) (out []span, err error) {
 	if len(s.known.words) == 0 && s.memory == nil {
 		return nil, nil
 	}
-	return inParts(ctx, t, s.values, func(r reading, part window) (out []span) {
+	return findInParts(ctx, t, s.valueFilter, func(r reading, part window) (out []span) {
 		s.known.each(r.text, part, func(w, at int) {
 			if hi := at + len(s.known.words[w]); !insideNumber(r.text, at, hi) {
-				out = append(out, r.outward(span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"}))
+				out = append(out, r.toText(span{lo: at, hi: hi, rule: KnownValue, trigger: "known value"}))
 			}
 		})
 		if s.memory != nil {
 			for _, p := range s.memory.Find(r.text) {
-				out = append(out, r.outward(span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"}))
+				out = append(out, r.toText(span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"}))
 			}
 		}
 		return out
@@ -114,7 +114,7 @@ func insideNumber(t string, lo, hi int) bool {
 // bytes around them, which may lie outside the part.
 func (s *ruleset) scan(t, low string, part window) []span {
 	const reach = 8*maxReach + longestValue + 1
-	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*wide{}}
+	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*delayedSearch{}}
 	inside := markers(t, part, s.ids)
 	s.keywords.each(low, part, func(w, at int) {
 		for len(inside) > 0 && inside[0].hi <= at {
@@ -123,9 +123,9 @@ func (s *ruleset) scan(t, low string, part window) []span {
 		if len(inside) > 0 && inside[0].lo <= at {
 			return
 		}
-		for _, u := range s.users[w] {
+		for _, u := range s.targets[w] {
 			if u.i < len(gitleaks) {
-				c.wake(&gitleaks[u.i], u.i, window{at, at + u.size})
+				c.runRule(&gitleaks[u.i], u.i, window{at, at + u.size})
 			} else {
 				s.own[u.i-len(gitleaks)].find(c, window{at, at + u.size})
 			}
@@ -136,31 +136,32 @@ func (s *ruleset) scan(t, low string, part window) []span {
 			c.wide[rule].look(runeStart(t, w.lo), runeStart(t, w.hi))
 		}
 	}
-	c.prefixed(part)
-	c.accounts(part)
+	c.findPrefixedTokens(part)
+	c.findURLPasswords(part)
 	s.work.Add(int64(c.work))
 	return c.out
 }
 
-// wide is where a rule looks of which the matches don't begin with a keyword: once all of these are known, so that no byte is looked at
+// delayedSearch is where a rule looks of which the matches don't begin with a keyword: once all of these are known, so that no byte is looked at
 // for each of them.
-type wide struct {
+type delayedSearch struct {
 	windows []window
 	look    func(lo, hi int)
 }
 
-func (s *scanner) later(rule string, at window, look func(lo, hi int)) {
+// searchLater has a rule search a window once all keywords are known.
+func (s *scanner) searchLater(rule string, at window, look func(lo, hi int)) {
 	w := s.wide[rule]
 	if w == nil {
-		w = &wide{look: look}
+		w = &delayedSearch{look: look}
 		s.wide[rule] = w
 	}
 	w.windows = append(w.windows, at)
 }
 
-// found notes what a detector found.
-func (s *scanner) found(lo, hi int, rule string, at window) {
-	if lo >= hi || generic(rule) && (isSum(s.t, lo) || inBlob(s.t, at)) {
+// addFound notes what a detector found.
+func (s *scanner) addFound(lo, hi int, rule string, at window) {
+	if lo >= hi || isGeneric(rule) && (isInLockFileHash(s.t, lo) || inBlob(s.t, at)) {
 		return
 	}
 	s.out = append(s.out, span{lo: lo, hi: hi, rule: rule, trigger: s.t[at.lo:at.hi]})
@@ -223,24 +224,24 @@ func lineOf(t string, lo, hi, reach int) window {
 	return window{from, to}
 }
 
-// isSum reports whether what stands at i is a sum of a lock file, or within one: it may stand behind
+// isInLockFileHash reports whether what stands at i is a hash of a lock file, or within one: a hash may stand behind
 // the name of a package such as "oauth2" or "api", and hold a name by chance.
-func isSum(t string, i int) bool {
+func isInLockFileHash(t string, i int) bool {
 	const longest = 128 // SHA-512 in hexadecimal digits
-	return sumAt(t, i) || sumAt(t, runStart(t, i, longest, "-_"))
+	return isHashAt(t, i) || isHashAt(t, runStart(t, i, longest, "-_"))
 }
 
 // runStart is where a run of base64 or one of some more signs begins before i, at most so many bytes.
 func runStart(t string, i, most int, more string) int {
 	from := i
-	for from > 0 && i-from < most && (inBase64(t[from-1]) || strings.IndexByte(more, t[from-1]) >= 0) {
+	for from > 0 && i-from < most && (isBase64Byte(t[from-1]) || strings.IndexByte(more, t[from-1]) >= 0) {
 		from--
 	}
 	return from
 }
 
-// sumAt reports whether the name of a kind of sum, and a sign, end at i or begin there.
-func sumAt(t string, i int) bool {
+// isHashAt reports whether the name of a kind of hash, and a sign, end at i or begin there.
+func isHashAt(t string, i int) bool {
 	if n := strings.IndexAny(t[i:min(len(t), i+8)], ":=-"); n > 0 {
 		i += n + 1
 	}
@@ -255,8 +256,8 @@ var sumName = lazy.Expr(`(?i)(?:h1|md5|sha(?:1|256|384|512))$`)
 func inBlob(t string, at window) bool {
 	const least = 100
 	lo, hi := runStart(t, at.lo, least, ""), at.hi
-	for hi < len(t) && hi-at.hi < least && inBase64(t[hi]) {
+	for hi < len(t) && hi-at.hi < least && isBase64Byte(t[hi]) {
 		hi++
 	}
-	return hi-lo >= least && min(at.lo-lo, hi-at.hi) > readable.least
+	return hi-lo >= least && min(at.lo-lo, hi-at.hi) > readableBytes.least
 }

@@ -33,22 +33,22 @@ func (s *scanner) valuesBelow(n name) {
 		at = next.hi + 1
 		all := cells(s.t, next, sep)
 		if len(all) == size {
-			s.cell(n, all[k], sep)
+			s.checkCell(n, all[k], sep)
 		} else if row > 2 || strings.TrimSpace(s.t[next.lo:next.hi]) == "" {
 			return
 		}
 	}
 }
 
-// cell notes a cell that looks like a value of the name.
-func (s *scanner) cell(n name, c window, sep string) {
+// checkCell notes a cell that looks like a value of the name.
+func (s *scanner) checkCell(n name, c window, sep string) {
 	v, want := s.t[c.lo:c.hi], requiredGrade[n.kind][assigned]
-	if quoteAt(s.t, c.lo-1) && quoteAt(s.t, c.hi) {
+	if isQuoteAt(s.t, c.lo-1) && isQuoteAt(s.t, c.hi) {
 		want = requiredGrade[n.kind][certain]
 	}
 	field := sep == "  " && isName(v) && !hasDigit(v) // of a type
 	if !field && gradeOf(v, true) >= max(wordPlus, want) || n.kind == password && isPhrase(v) {
-		s.found(c.lo, c.hi, "generic-secret", n.at)
+		s.addFound(c.lo, c.hi, "generic-secret", n.at)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// tongues are what people call a password, a token or a key when they write to an agent in their own language: in lower case, without endings.
-func tongues() []string {
+// foreignWords are what people call a password, a token or a key when they write to an agent in their own language: in lower case, without endings.
+func foreignWords() []string {
 	return []string{
 		"passwrod", "pasword", "passowrd", // English
 		"sicherheitscode", "bestätigungscode", "einmalcode", "prüfcode", "verificatiecode", "code de vérification", "code de confirmation", "código de verificación", "código de confirmación", // codes
@@ -32,11 +32,11 @@ func tongues() []string {
 	}
 }
 
-// inTongues are the words as a text may have them: small, with a capital, in capitals. Only
+// foreignKeywords are the words as a text may have them: small, with a capital, in capitals. Only
 // ASCII letters are made small before keywords are looked for.
-func inTongues() []string {
+func foreignKeywords() []string {
 	var out []string
-	for _, w := range tongues() {
+	for _, w := range foreignWords() {
 		first, n := utf8.DecodeRuneInString(w)
 		out = append(out, lower(w), lower(string(unicode.ToUpper(first))+w[n:]), lower(strings.ToUpper(w)))
 	}

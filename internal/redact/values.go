@@ -29,7 +29,7 @@ type findings struct {
 	// everywhere are the values that are replaced wherever they stand, and ruleOf what names them.
 	everywhere *searcher
 	ruleOf     []string
-	bytes      *wanted // by which values are known where they are encoded
+	filter     *decodeFilter // of everywhere
 }
 
 func (f *findings) add(t *text, spans []span) {
@@ -47,31 +47,31 @@ func (f *findings) add(t *text, spans []span) {
 }
 
 func (f *findings) addValue(v, rule string) {
-	if had, ok := f.values[v]; v != "" && (!ok || had != rule && preferred(rule, had)) {
+	if had, ok := f.values[v]; v != "" && (!ok || had != rule && namesBetter(rule, had)) {
 		f.values[v] = rule
 	}
 }
 
-// generic reports whether a rule goes by what a text calls a value, and not by the value's form.
-func generic(rule string) bool { return strings.HasPrefix(rule, "generic") }
+// isGeneric reports whether a rule goes by what a text calls a value, and not by the value's form.
+func isGeneric(rule string) bool { return strings.HasPrefix(rule, "generic") }
 
-// preferred reports whether rule a names a value better than b: a specific rule before a broad one, then by name.
-func preferred(a, b string) bool {
-	broad := func(rule string) bool { return generic(rule) || rule == "vendor-token" }
+// namesBetter reports whether rule a names a value better than b: a specific rule before a broad one, then by name.
+func namesBetter(a, b string) bool {
+	broad := func(rule string) bool { return isGeneric(rule) || rule == "vendor-token" }
 	if broad(a) != broad(b) {
 		return broad(b)
 	}
 	return a < b
 }
 
-// weigh drops what the repository publishes, has the rest remembered, and says which values are replaced wherever they stand.
-func (f *findings) weigh(ctx context.Context) error {
+// prepareValues drops what the repository publishes, has the rest remembered, and says which values are replaced wherever they stand.
+func (f *findings) prepareValues(ctx context.Context) error {
 	if err := f.dropPublished(ctx); err != nil {
 		return err
 	}
 	values := slices.Sorted(maps.Keys(f.values))
 	ordinary := make([]bool, len(values))
-	err := share(ctx, min(runtime.GOMAXPROCS(0), 1+len(values)/1000), len(values), func(i int) error { ordinary[i] = Ordinary(values[i]); return nil })
+	err := runParallel(ctx, min(runtime.GOMAXPROCS(0), 1+len(values)/1000), len(values), func(i int) error { ordinary[i] = Ordinary(values[i]); return nil })
 	if err != nil {
 		return err
 	}
@@ -85,18 +85,19 @@ func (f *findings) weigh(ctx context.Context) error {
 			found = append(found, Value{v, rule, ordinary[i]})
 		}
 	}
-	f.everywhere, f.bytes = newSearcher(everywhere, minValue), bytesOf(everywhere)
+	f.everywhere, f.filter = newSearcher(everywhere, minValue), filterForValues(everywhere)
 	if f.memory == nil || len(found) == 0 {
 		return nil
 	}
 	return f.memory.Add(ctx, found)
 }
 
+// dropPublished drops the values of generic rules that the repository publishes.
 func (f *findings) dropPublished(ctx context.Context) error {
 	if f.public == nil {
 		return nil
 	}
-	candidates := slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(v string) bool { return !generic(f.values[v]) })
+	candidates := slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(v string) bool { return !isGeneric(f.values[v]) })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -111,7 +112,9 @@ func (f *findings) dropPublished(ctx context.Context) error {
 		}
 	}
 	for t, spans := range f.spans {
-		f.spans[t] = slices.DeleteFunc(spans, func(s span) bool { return generic(s.rule) && (f.published[(*t.at)[s.lo:s.hi]] || f.published[s.value]) })
+		f.spans[t] = slices.DeleteFunc(spans, func(s span) bool {
+			return isGeneric(s.rule) && (f.published[(*t.at)[s.lo:s.hi]] || f.published[s.value])
+		})
 	}
 	return nil
 }
@@ -121,13 +124,13 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	if len(f.values) == 0 {
 		return nil
 	}
-	return each(ctx, all, func(i int) error {
+	return eachText(ctx, all, func(i int) error {
 		t := all[i]
 		inside := markers(*t.at, window{0, len(*t.at)}, f.rules.ids)
-		spans := joined(f.spans[t], inside)
-		more, err := f.elsewhere(ctx, t, spans)
+		spans := joinSpans(f.spans[t], inside)
+		more, err := f.findElsewhere(ctx, t, spans)
 		if len(more) > 0 {
-			spans = joined(append(more, spans...), inside)
+			spans = joinSpans(append(more, spans...), inside)
 		}
 		if t.changed = len(spans) > 0; t.changed {
 			t.mask(spans)
@@ -136,16 +139,16 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	})
 }
 
-// elsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of a title also the
+// findElsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of a title also the
 // beginning of one.
-func (f *findings) elsewhere(ctx context.Context, t *text, found []span) (out []span, err error) {
+func (f *findings) findElsewhere(ctx context.Context, t *text, found []span) (out []span, err error) {
 	if len(f.everywhere.words) == 0 {
 		return nil, nil
 	}
-	out, err = inParts(ctx, *t.at, f.bytes, func(r reading, part window) (more []span) {
+	out, err = findInParts(ctx, *t.at, f.filter, func(r reading, part window) (more []span) {
 		next := 0 // of found
 		f.everywhere.each(r.text, part, func(w, at int) {
-			p := r.outward(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
+			p := r.toText(span{lo: at, hi: at + len(f.everywhere.words[w]), rule: f.ruleOf[w], trigger: "found elsewhere"})
 			for next > 0 && found[next-1].hi > p.lo {
 				next--
 			}
@@ -159,13 +162,13 @@ func (f *findings) elsewhere(ctx context.Context, t *text, found []span) (out []
 		return more
 	})
 	if err == nil && t.title {
-		out = append(out, tail(*t.at, f.everywhere.words, f.ruleOf)...)
+		out = append(out, cutValueAtEnd(*t.at, f.everywhere.words, f.ruleOf)...)
 	}
 	return out, err
 }
 
-// tail finds the beginning of a value at the end of a title.
-func tail(title string, values, rules []string) []span {
+// cutValueAtEnd finds the beginning of a value that is cut off at the end of a title.
+func cutValueAtEnd(title string, values, rules []string) []span {
 	title = strings.TrimRight(title, ".… ")
 	for at := max(0, len(title)-longestValue); at+minTail <= len(title); at++ {
 		rest := title[at:]
@@ -180,9 +183,9 @@ func tail(title string, values, rules []string) []span {
 	return nil
 }
 
-// joined puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span within one is nothing
+// joinSpans puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span within one is nothing
 // new, one that reaches beyond takes it in.
-func joined(spans []span, markers []window) []span {
+func joinSpans(spans []span, markers []window) []span {
 	slices.SortFunc(spans, compareSpans)
 	out := make([]span, 0, len(spans))
 	for _, p := range spans {
@@ -195,7 +198,7 @@ func joined(spans []span, markers []window) []span {
 			out = append(out, p)
 			continue
 		}
-		if preferred(p.rule, out[n].rule) {
+		if namesBetter(p.rule, out[n].rule) {
 			out[n].rule, out[n].trigger = p.rule, p.trigger
 		}
 		out[n].lo, out[n].hi = min(out[n].lo, p.lo), max(out[n].hi, p.hi)

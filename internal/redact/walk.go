@@ -53,44 +53,44 @@ func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scan
 			}
 		}
 		if lo < hi {
-			s.foundAll(lo, hi, n)
+			s.addAllFound(lo, hi, n)
 		}
 	}
 }
 
-// foundAll notes a value and those after it: of the same form ("8391-aa, 1027-bc"), in a list after a plural ("passwords: …"), and the new one
+// addAllFound notes a value and those after it: of the same form ("8391-aa, 1027-bc"), in a list after a plural ("passwords: …"), and the new one
 // in "from … to …".
-func (s *scanner) foundAll(lo, hi int, n name) {
+func (s *scanner) addAllFound(lo, hi int, n name) {
 	rule := "generic-secret"
 	if n.kind == login {
 		rule = "generic-login"
 	}
 	several := n.end > n.lo && lowerByte(s.t[n.end-1]) == 's'
 	for range maxRows {
-		s.found(lo, hi, rule, n.at)
+		s.addFound(lo, hi, rule, n.at)
 		next := skip(s.t, hi, " ,;&\"'`")
 		if next < len(s.t) && s.t[next] == '\n' {
 			next = skipBullet(s.t, next+1, " -*>\"'`")
 		}
-		if m := newValue(s.t[hi:min(len(s.t), hi+40)]); m != "" {
+		if m := beforeNewValue(s.t[hi:min(len(s.t), hi+40)]); m != "" {
 			next, several = hi+len(m), true
 		} else if strings.HasPrefix(s.t[next:], "and ") {
 			next += len("and ")
 		}
-		a, b := s.bare(next)
+		a, b := s.valueAt(next)
 		if a <= hi || b-a < minGiven || b < len(s.t) && isWordByte(s.t[b]) {
 			return
 		}
 		listed := several && s.gradeAt(a, b, true) >= max(requiredGrade[n.kind][assigned], wordPlus) && !isKey(s.t[b:])
-		if !listed && !alike(s.t[lo:hi], s.t[a:b]) {
+		if !listed && !haveSameForm(s.t[lo:hi], s.t[a:b]) {
 			return
 		}
 		lo, hi = a, b
 	}
 }
 
-// newValue is what stands before the value that replaces an old one, as rest begins with it.
-func newValue(rest string) string {
+// beforeNewValue is what stands before the value that replaces an old one, as rest begins with it.
+func beforeNewValue(rest string) string {
 	if next := skip(rest, 0, "\"'`"); next == len(rest) || strings.IndexByte(" -\xe2=t,", rest[next]) < 0 {
 		return ""
 	}
@@ -100,8 +100,8 @@ func newValue(rest string) string {
 // replacedBy stands between an old value and its new one: " -> ", ", now ".
 var replacedBy = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(?: the)?(?: new)?(?: value)?:?[ \"'`]*")
 
-// alike reports whether two values have one form: numbers of nearly the same length, or the same signs in the same places, and digits.
-func alike(a, b string) bool {
+// haveSameForm reports whether two values have one form: numbers of nearly the same length, or the same signs in the same places, and digits.
+func haveSameForm(a, b string) bool {
 	if onlyDigits(a) && onlyDigits(b) {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
 	}
@@ -141,7 +141,7 @@ func (s *scanner) valueAfter(n name) (lo, hi int) {
 		w.depth = 1
 	} else {
 		w.i = skip(s.t, w.i, "\"'`)]")
-		w.quoted = w.i > n.end && quoteAt(s.t, w.i-1)
+		w.quoted = w.i > n.end && isQuoteAt(s.t, w.i-1)
 	}
 	if n.lo > 0 && s.t[n.lo-1] == '<' { // an element of XML
 		if m := strings.IndexByte(s.t[w.i:min(len(s.t), w.i+maxReach)], '>'); m >= 0 {
@@ -184,12 +184,12 @@ func (w *walk) step() (lo, hi int, done bool) {
 			return w.elementText()
 		}
 		return 0, 0, false
-	case quoteAt(w.t, w.i), c == 'q' || c == '%' || c == '~':
-		if lo, hi, closed := quotedAt(w.t, w.i); closed || quoteAt(w.t, w.i) {
+	case isQuoteAt(w.t, w.i), c == 'q' || c == '%' || c == '~':
+		if lo, hi, closed := stringAt(w.t, w.i); closed || isQuoteAt(w.t, w.i) {
 			return w.atQuote(lo, hi, closed)
 		}
 		return w.atWord()
-	case c == '>' && w.words == 0 && w.i > 0 && quoteAt(w.t, w.i-1): // an attribute has named it
+	case c == '>' && w.words == 0 && w.i > 0 && isQuoteAt(w.t, w.i-1): // an attribute has named it
 		w.i, w.binding, w.tight = w.i+1, assigned, true
 		return w.elementText()
 	case (c == '&' || c == '!') && w.signed && w.words == 0 && yamlTag.MatchString(w.t[w.i:min(len(w.t), w.i+60)]):
@@ -208,7 +208,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.depth++
 	case c == ',':
 		w.binding, w.comma, w.words = nearby, true, w.words+1
-	case alnumeric(c) || c >= utf8.RuneSelf || strings.IndexByte("!#$%&^+~@*.-_/\\", c) >= 0:
+	case isAlphanumeric(c) || c >= utf8.RuneSelf || strings.IndexByte("!#$%&^+~@*.-_/\\", c) >= 0:
 		return w.atWord()
 	}
 	w.i++
@@ -237,7 +237,7 @@ func (w *walk) atNewline() (lo, hi int, done bool) {
 		}
 	}
 	w.i, w.comma = w.i+1, true
-	return 0, 0, len(line) < 50 || w.binding >= assigned || !prose(line)
+	return 0, 0, len(line) < 50 || w.binding >= assigned || !isProse(line)
 }
 
 // atQuote takes or passes a string in quotes.
@@ -247,7 +247,7 @@ func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 		return 0, 0, false
 	}
 	v := w.t[lo:hi]
-	lo += userBefore(v)
+	lo += userPrefixSize(v)
 	b := w.binding
 	switch {
 	case w.signed && w.words == 0 && b >= assigned:
@@ -257,7 +257,7 @@ func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 	case w.depth > 0 || w.signed:
 		b = max(b, argument)
 	}
-	if w.takes(lo, hi, b, true) {
+	if w.isValue(lo, hi, b, true) {
 		return lo, hi, true
 	}
 	w.i = hi + 1
@@ -270,7 +270,7 @@ func (w *walk) elementText() (lo, hi int, done bool) {
 	lo = w.i
 	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], "</")
 	v = strings.TrimSuffix(v, "]]>")
-	if closed && w.kind < passVerb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), certain, true) {
+	if closed && w.kind < passVerb && !strings.Contains(v, "\n") && w.isValue(lo, lo+len(v), certain, true) {
 		return lo, lo + len(v), true
 	}
 	return 0, 0, false
@@ -285,12 +285,12 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 		w.i, w.binding = w.i+n, max(w.binding, stated)
 		return 0, 0, false
 	}
-	lo, hi = w.bare(w.i)
+	lo, hi = w.valueAt(w.i)
 	if hi <= lo { // a sign, or something longer than a value
 		w.i++
-		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
+		return 0, 0, lo < len(w.t) && isAlphanumeric(w.t[lo])
 	}
-	lo += userBefore(w.t[lo:hi])
+	lo += userPrefixSize(w.t[lo:hi])
 	if w.kind == pin {
 		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
 	}
@@ -301,14 +301,14 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 	case b == nearby && w.words == 0 && !w.comma && (w.end-w.lo > 3 || hasDigit(w.t[lo:hi])):
 		b = stated
 	}
-	if w.takes(lo, hi, b, false) {
+	if w.isValue(lo, hi, b, false) {
 		return lo, hi, true
 	}
 	v := w.t[lo:hi]
 	w.i = hi
 	if strings.Trim(v, "-_*~#") != "" {
 		w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
-		w.skipWord(w.low[lo:hi])
+		w.updateBinding(w.low[lo:hi])
 	}
 	return 0, 0, false
 }
@@ -316,8 +316,8 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 // spacedPIN is a number as messages and cards write it.
 var spacedPIN = lazy.Expr(`^(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d(?:[ -]\d\d){1,3}|\d(?: \d){3,7})\b`)
 
-// skipWord changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other word loosens.
-func (w *walk) skipWord(low string) {
+// updateBinding changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other word loosens.
+func (w *walk) updateBinding(low string) {
 	last, _ := utf8.DecodeLastRuneInString(low)
 	low = strings.Trim(low, ".,:!?")
 	switch {
@@ -368,7 +368,7 @@ func (s *scanner) valueBefore(n name) (int, int) {
 		if lo >= hi || hi == n.lo && !n.foreign {
 			break
 		}
-		a, b := s.bare(lo)
+		a, b := s.valueAt(lo)
 		b = min(b, hi)
 		between := s.t[b:n.lo]
 		if a >= b || strings.ContainsAny(between, "=:;") || strings.Contains(between, ". ") {
@@ -376,8 +376,8 @@ func (s *scanner) valueBefore(n name) (int, int) {
 		}
 		v := s.t[a:b]
 		s.work += hi - lo + len(between)
-		quoted := quoteAt(s.t, lo-1) && quoteAt(s.t, hi) && !strings.Contains(between, ",")
-		if g := s.gradeAt(a, b, quoted); g >= wordPlus && (quoted || b < hi || endsWord(s.t, b)) && !isSumForm(v) {
+		quoted := isQuoteAt(s.t, lo-1) && isQuoteAt(s.t, hi) && !strings.Contains(between, ",")
+		if g := s.gradeAt(a, b, quoted); g >= wordPlus && (quoted || b < hi || endsWord(s.t, b)) && !isHashOrID(v) {
 			want := passwordLike
 			if b < hi || valueThenName.MatchString(between) { // another script follows
 				want = requiredGrade[n.kind][stated]
@@ -406,12 +406,12 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 			return 0, 0
 		}
 		at = skipBullet(t, at+end+1, " \t>-*#\n")
-		lo, hi := s.bare(at)
+		lo, hi := s.valueAt(at)
 		v, rest := t[lo:hi], lineRest(t, skip(t, hi, "\"'`*"))
 		switch alone := lo < hi && strings.Trim(rest, " \t\r") == ""; {
 		case alone && (k == pin && isPIN(v) || s.gradeAt(lo, hi, true) >= max(requiredGrade[k][assigned], wordPlus) && !strings.ContainsAny(v, "(,:")):
 			return lo, hi
-		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (quoteAt(t, at) || !strings.HasSuffix(v, "|")):
+		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (isQuoteAt(t, at) || !strings.HasSuffix(v, "|")):
 			return 0, 0
 		}
 	}
@@ -443,14 +443,14 @@ func printedByCommand(s *scanner, at window) {
 	end := at.hi + len(lineRest(s.t, at.hi))
 	s.work += end - at.hi
 	if lo, hi := s.valueOnNextLine(end, password); lo < hi {
-		s.found(lo, hi, "generic-command", at)
+		s.addFound(lo, hi, "generic-command", at)
 	}
 }
 
 // assignEnd is the end of an assignment sign at i (":", "=", ":=", "->", "=>", "—"); i for none.
 func assignEnd(t string, i int) int {
 	c := t[i]
-	if alnumeric(c) || c == ' ' {
+	if isAlphanumeric(c) || c == ' ' {
 		return i
 	}
 	j := skip(t, i, "?|+~<-:.")

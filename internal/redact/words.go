@@ -17,7 +17,7 @@ func Ordinary(v string) bool {
 	switch {
 	case len(v) > longestValue:
 		return false
-	case len(v) < minValue, isWord(v), placeholder(v), isCommonFormat(v):
+	case len(v) < minValue, isWord(v), isPlaceholder(v), isCommonFormat(v):
 		return true
 	case !strings.ContainsAny(v, `/\\`):
 		return false
@@ -55,8 +55,8 @@ var (
 	numberForms   = lazy.Expr(`^(?:0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s)$`)
 )
 
-// placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
-func placeholder(v string) bool {
+// isPlaceholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
+func isPlaceholder(v string) bool {
 	if isMarker(v) || strings.IndexByte("<${", v[0]) >= 0 || v[0] == '%' && (len(v) == 2 || strings.HasSuffix(v, "%")) {
 		return true
 	}
@@ -144,12 +144,12 @@ func classes(v string) (all uint8) {
 }
 
 // Of the letters and digits of ASCII:
-func hasUpper(v string) bool    { return classes(v)&upperLetter != 0 }
-func hasLower(v string) bool    { return classes(v)&lowerLetter != 0 }
-func hasDigit(v string) bool    { return classes(v)&digit != 0 }
-func onlyLetters(v string) bool { return classes(v)&^letter == 0 }
-func onlyDigits(v string) bool  { return classes(v)&^digit == 0 }
-func mixed(v string) bool       { return ^classes(v)&(letter|digit) == 0 }
+func hasUpper(v string) bool             { return classes(v)&upperLetter != 0 }
+func hasLower(v string) bool             { return classes(v)&lowerLetter != 0 }
+func hasDigit(v string) bool             { return classes(v)&digit != 0 }
+func onlyLetters(v string) bool          { return classes(v)&^letter == 0 }
+func onlyDigits(v string) bool           { return classes(v)&^digit == 0 }
+func hasBothCasesAndDigit(v string) bool { return ^classes(v)&(letter|digit) == 0 }
 
 // isName reports whether v is a name of code.
 func isName(v string) bool {
@@ -209,7 +209,7 @@ func (p profile) random(v string) bool {
 	return p.letters+p.digits >= 16 && p.letters > 2 && p.digits > 1 && 2*p.inLongWords < p.letters && entropy(v) > 3
 }
 
-func random(v string) bool      { return profileOf(v).random(v) }
+func looksRandom(v string) bool { return profileOf(v).random(v) }
 func hasNameWord(v string) bool { return profileOf(v).nameWord }
 func twoDigits(v string) bool   { return profileOf(v).longestNumber > 1 }
 
@@ -278,5 +278,5 @@ var letterPairs = strings.Fields("bcdfghiklmnprstuvwxyz abcdegijlnoprstuvy acdeg
 // hasRandomPart reports whether a path or URL holds a part that looks drawn by lot.
 func hasRandomPart(v string) bool {
 	parts := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(`/\?&=:@;,#`, r) })
-	return random(v) && !strings.Contains(v, "://") && entropy(v) > 4 || slices.ContainsFunc(parts, random)
+	return looksRandom(v) && !strings.Contains(v, "://") && entropy(v) > 4 || slices.ContainsFunc(parts, looksRandom)
 }

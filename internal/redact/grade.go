@@ -39,7 +39,7 @@ func gradeOf(v string, delimited bool) grade {
 		return wordLike
 	}
 	before, _, rules := strings.Cut(v, "|") // of a form
-	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || isCommonFormat(v) {
+	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || isPlaceholder(v) || isCommonFormat(v) {
 		return noSecret
 	}
 	p := profileOf(v)
@@ -51,7 +51,7 @@ func gradeOf(v string, delimited bool) grade {
 			return wordPlus
 		}
 		return wordLike
-	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && expression(v, p):
+	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && isExpression(v, p):
 		return noSecret
 	case isPath(v, delimited, p):
 		return noSecret
@@ -60,7 +60,7 @@ func gradeOf(v string, delimited bool) grade {
 	case strings.ContainsAny(v, exprSigns) && (isCall(v) || !delimited && p.digits == 0):
 		return noSecret
 	}
-	l := p.makeup(v)
+	l := p.gradeOfMix(v)
 	switch {
 	case l < passwordLike && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)), p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
 		return noSecret
@@ -87,13 +87,13 @@ func (s *scanner) gradeAt(lo, hi int, delimited bool) grade {
 	return g
 }
 
-// expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
-func expression(v string, p profile) bool {
+// isExpression reports whether v is one of code, a list, or rules of a form ("required|min:8").
+func isExpression(v string, p profile) bool {
 	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && onlyDigits(v[n+1:]) { // a sum
 		return true
 	}
 	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") || strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
-		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() && !mixed(v) || strings.Contains(v, "&&") || strings.Contains(v, "||")
+		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() && !hasBothCasesAndDigit(v) || strings.Contains(v, "&&") || strings.Contains(v, "||")
 }
 
 // isCall reports whether v is a call, an index or an expression.
@@ -117,12 +117,12 @@ func isPath(v string, delimited bool, p profile) bool {
 	return strings.HasPrefix(v, `\`) || strings.Count(v, `\`) > 1 || len(v) > 2 && v[1] == ':' && v[2] == '\\'
 }
 
-// makeup is the look of letters with other things among them.
-func (p profile) makeup(v string) grade {
+// gradeOfMix is the grade of letters with digits, signs and capitals among them.
+func (p profile) gradeOfMix(v string) grade {
 	capitals, digits := hasUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.caseChanges; {
-	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && p.longestNumber > 1, capitals && (strong && signInWords.MatchString(v) || digits && madeUp(v)):
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && p.longestNumber > 1, capitals && (strong && signInWords.MatchString(v) || digits && isMadeUpPassword(v)):
 		return passwordLike
 	case digits, strong, capitals, strings.Count(v, "-") > 2:
 		return wordPlus
@@ -133,8 +133,8 @@ func (p profile) makeup(v string) grade {
 // signInWords is a sign that only passwords have between words.
 var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
 
-// madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
-func madeUp(v string) bool {
+// isMadeUpPassword reports whether v is words with signs between them and a number behind or before, as people make passwords.
+func isMadeUpPassword(v string) bool {
 	return len(v) <= enoughOfValue && hasDigit(v) && strings.ContainsAny(v, "-_.+!") && madeUpForm.MatchString(v)
 }
 
@@ -166,8 +166,8 @@ func isFile(v string) bool {
 	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && onlyLetters(v[n+1:]) && !hasUpper(v[n+1:])
 }
 
-// isSumForm reports whether a value is a hash or an ID, which gives no access where nothing says so.
-func isSumForm(v string) bool {
+// isHashOrID reports whether a value is a hash or an ID, which gives no access where nothing says so.
+func isHashOrID(v string) bool {
 	v = strings.TrimPrefix(v, "0x")
 	for i := range len(v) {
 		if nibbles[v[i]] < 0 && v[i] != '-' {
@@ -179,13 +179,13 @@ func isSumForm(v string) bool {
 
 // isUUID reports whether v begins with one.
 func isUUID(v string) bool {
-	return len(v) >= 36 && isSumForm(v[:36]) && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
+	return len(v) >= 36 && isHashOrID(v[:36]) && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
 }
 
-// prefixedSum reports whether v is a hash behind words, as caches are called.
-func prefixedSum(v string) bool {
+// isPrefixedHash reports whether v is a hash behind words, as caches are called.
+func isPrefixedHash(v string) bool {
 	n := strings.LastIndexByte(strings.TrimRight(v, "-"), '-')
-	return n > 0 && n+8 < len(v) && isSumForm(v[n+1:]) && onlyLetters(v[:1])
+	return n > 0 && n+8 < len(v) && isHashOrID(v[n+1:]) && onlyLetters(v[:1])
 }
 
 // isPIN reports whether v is a number of four to eight digits, perhaps with spaces or hyphens.
@@ -202,7 +202,7 @@ func isPhrase(v string) bool {
 
 // isText reports whether v is words that may be a passphrase where it is called one.
 func isText(v string) bool {
-	return len(v) >= minValue && !placeholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords[w] })
+	return len(v) >= minValue && !isPlaceholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords[w] })
 }
 
 var (
@@ -213,8 +213,8 @@ var (
 	constants = setOf("true false null none nil undefined yes no on off required optional confirmed nullable string number boolean text hidden prompt stdin options option flag flags argument arguments parameter encrypted masked plain enabled disabled include same-origin changeme") //nolint:gochecknoglobals // read-only
 )
 
-// userAndPassword reports whether v is base64 of the two, as HTTP wants it.
-func userAndPassword(v string) bool {
+// isBasicLogin reports whether v is a user's name and a password in base64, as HTTP wants them.
+func isBasicLogin(v string) bool {
 	plain := decoded(strings.TrimRight(v, "="))
 	return len(v) >= minValue && strings.IndexByte(plain, ':') > 0 && strings.IndexByte(plain, '\n') < 0
 }
