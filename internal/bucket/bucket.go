@@ -131,9 +131,9 @@ func (b *Bucket) Remove(ctx context.Context, path string) error {
 	return err
 }
 
-// List gives the paths that begin so, sorted.
-func (b *Bucket) List(ctx context.Context, begin string) (paths []string, err error) {
-	query := url.Values{"list-type": {"2"}, "prefix": {b.folder + begin}}
+// List gives the paths that begin with prefix, sorted.
+func (b *Bucket) List(ctx context.Context, prefix string) (paths []string, err error) {
+	query := url.Values{"list-type": {"2"}, "prefix": {b.folder + prefix}}
 	for {
 		text, _, err := b.ask(ctx, request{method: http.MethodGet, query: query})
 		if err != nil {

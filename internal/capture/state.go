@@ -222,12 +222,12 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		}
 		all.Join(e)
 	}
-	st.applyRest(repo, all)
+	st.applyAllButSessions(repo, all)
 	return nil
 }
 
-// applyRest applies all of an entry but its sessions.
-func (st *state) applyRest(repo *git.Repo, all session.Entry) {
+// applyAllButSessions applies all of an entry but its sessions.
+func (st *state) applyAllButSessions(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
 		now := shaKey(r.New)
 		st.Rewrites[now] = insertSorted(st.Rewrites[now], shaKey(r.Old))
@@ -261,7 +261,7 @@ func (st *state) applyPlanned(repo *git.Repo, e session.Entry) error {
 			return err
 		}
 	}
-	st.applyRest(repo, e)
+	st.applyAllButSessions(repo, e)
 	return nil
 }
 

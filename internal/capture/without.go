@@ -31,18 +31,18 @@ func (w Excluded) excludes(source string, p transcript.Part) bool {
 	})
 }
 
-// remove removes what is excluded from a read, as if the transcript had never held it. last is the time of the last turn of earlier reads, until
+// remove removes what is excluded from a read, as if the transcript had never held it. lastTurn is the time of the last turn of earlier reads, written
 // the time at which the transcript was last written.
-func (w Excluded) remove(source string, doc *transcript.Document, last, until time.Time) {
+func (w Excluded) remove(source string, doc *transcript.Document, lastTurn, written time.Time) {
 	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.excludes(source, p) })
 	for i := range doc.Sessions {
-		w.removePaused(&doc.Sessions[i], last, until)
+		w.removePaused(&doc.Sessions[i], lastTurn, written)
 	}
 }
 
 // removePaused removes from a session the turns in a span, the calls after them, and all calls that may have been made in a span: a call has no time of its
 // own, only that of the turns around it.
-func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
+func (w Excluded) removePaused(p *transcript.Part, lastTurn, written time.Time) {
 	if len(w.Spans) == 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 	inPause := make([]bool, len(p.Turns)+1)
 	turns := p.Turns[:0:0]
 	for i, t := range p.Turns {
-		end := until
+		end := written
 		if i+1 < len(p.Turns) {
 			end = p.Turns[i+1].TS
 		}
@@ -61,14 +61,14 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 			turns = append(turns, t)
 		}
 	}
-	first := until
+	first := written
 	if len(p.Turns) > 0 {
 		first = p.Turns[0].TS
 	}
-	if last.IsZero() {
-		last = first
+	if lastTurn.IsZero() {
+		lastTurn = first
 	}
-	inPause[0] = w.overlaps(last, first)
+	inPause[0] = w.overlaps(lastTurn, first)
 	calls := p.ToolCalls[:0:0]
 	for _, c := range p.ToolCalls {
 		if i := min(c.Turn, len(p.Turns)-1); !inPause[i+1] {
@@ -96,7 +96,7 @@ func (w Excluded) removePaused(p *transcript.Part, last, until time.Time) {
 		}
 	}
 	p.Turns, p.ToolCalls, p.Usage = turns, calls, usage
-	if w.overlaps(last, until) { // a title that the agent gave may speak of it
+	if w.overlaps(lastTurn, written) { // a title that the agent gave may speak of it
 		w.titleFromPrompt(p)
 	}
 }

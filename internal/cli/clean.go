@@ -114,10 +114,10 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	if err := c.removeLedgers(ctx, app, w); err != nil || !c.ledger {
 		return err
 	}
-	return c.removeExclusions(ctx, app, w)
+	return c.removeExclusionSettings(ctx, app, w)
 }
 
-// removeRecords are the records. Those that were made of transcripts can be made again.
+// removeRecords removes the records of what commands printed; without --records, only those that can be made again from transcripts.
 func (c *cleanOptions) removeRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if !c.records {
 		if err := curate.ForgetAgentOutputs(ctx, w); err != nil {
@@ -165,8 +165,8 @@ func (c *cleanOptions) removeLedgers(ctx context.Context, app *App, w *workspace
 	return nil
 }
 
-// removeExclusions removes the settings that kept something out of the ledgers, which are gone.
-func (c *cleanOptions) removeExclusions(ctx context.Context, app *App, w *workspace.Workspace) error {
+// removeExclusionSettings removes the settings that kept something out of the ledgers, which are gone.
+func (c *cleanOptions) removeExclusionSettings(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.LiftExclusions(ctx, w)
 	for _, key := range keys {
 		app.printDone(`removed: %s; "git rekal init" captures what it kept out`, key)

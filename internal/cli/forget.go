@@ -59,7 +59,7 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 	for _, id := range c.ids {
 		targets = append(targets, ledger.Target{Session: id})
 	}
-	author = curate.WithHoldingLedger(ctx, w, author, targets)
+	author = curate.AuthorWithLedgerOf(ctx, w, author, targets)
 	out, err := curate.ForgetSessions(ctx, w, author, c.ids)
 	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
 		return fmt.Errorf(`%s has it already: nothing was forgotten; "git rekal scrub --pushed %s" takes its texts out there, too`,

@@ -135,7 +135,7 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	if err := curate.RequireRecords(ctx, w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
 		return err
 	}
-	author = curate.WithHoldingLedger(ctx, w, author, c.targets)
+	author = curate.AuthorWithLedgerOf(ctx, w, author, c.targets)
 	out, err := curate.Scrub(ctx, w, author, c.targets, c.pushed)
 	if err != nil {
 		return err

@@ -72,8 +72,8 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	return of.moveTo(ctx, w, private, a.Ledger)
 }
 
-// WithHoldingLedger is the author with the private ledger in place of the usual one if only the private ledger holds the targets.
-func WithHoldingLedger(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target) workspace.Author {
+// AuthorWithLedgerOf is the author with the private ledger in place of the usual one if only the private ledger holds the targets.
+func AuthorWithLedgerOf(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target) workspace.Author {
 	private, err := w.PrivateLedger(a)
 	if err != nil || private == nil {
 		return a

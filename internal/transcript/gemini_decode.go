@@ -32,7 +32,7 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 	set := rec.Get("$set")
 	switch {
 	case set.Exists():
-		d.setAbout(set)
+		d.setSessionFacts(set)
 		if list := set.Get("messages"); list.IsArray() && !d.hasMessage {
 			list.ForEach(func(_, m gjson.Result) bool { d.message(m); return true })
 		}
@@ -41,14 +41,14 @@ func (d *geminiDecoder) record(rec gjson.Result) {
 		d.hasMessage = true
 		d.message(rec)
 	case rec.Get("sessionId").Exists():
-		d.setAbout(rec)
+		d.setSessionFacts(rec)
 	default:
 		d.skipped.unknown(stringOf([]byte(rec.Get("type").Raw)))
 	}
 }
 
-// setAbout takes in what a record says about the whole session: its title, and whether it is a subagent's.
-func (d *geminiDecoder) setAbout(rec gjson.Result) {
+// setSessionFacts takes in what a record says about the whole session: its title, and whether it is a subagent's.
+func (d *geminiDecoder) setSessionFacts(rec gjson.Result) {
 	d.part.setSessionTitle(TitleAgent, stringOf([]byte(rec.Get("summary").Raw)))
 	if rec.Get("kind").Str == "subagent" {
 		d.part.sub = true
