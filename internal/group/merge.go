@@ -94,6 +94,7 @@ func normalTime(stamp string) string {
 const (
 	most      = 10
 	share     = 0.6
+	mentioned = 20
 	runnersUp = 5
 )
 
@@ -130,10 +131,11 @@ func mergeMentions(hits []hit, more []result.Mention, byTime, weak bool) (out []
 	if !byTime {
 		slices.SortStableFunc(out, func(a, b result.Mention) int { return cmp.Compare(b.Score, a.Score) })
 	}
+	n := mentioned
 	if weak {
-		out = out[:min(len(out), runnersUp)]
+		n = runnersUp
 	}
-	return out
+	return out[:min(len(out), n)]
 }
 
 // commonFailures are why names mean nothing: in one repository what is not known there may be another's.

@@ -149,11 +149,11 @@ func splitShown(ctx context.Context, index *db.DB, req Request, hits []Found) (s
 		}
 	}
 	if brief {
-		behind := hits[n:]
+		most := mentioned
 		if hits[0].weak {
-			behind = behind[:min(len(behind), runnersUp)]
+			most = runnersUp
 		}
-		more, err = titlesOf(ctx, index, behind)
+		more, err = titlesOf(ctx, index, hits[n:min(len(hits), n+most)])
 	}
 	return hits[:n], more, err
 }

@@ -25,7 +25,11 @@ func Recall(look Look, a result.Recall, exchanges map[string]Exchange) string {
 	}
 	if len(a.More) > 0 {
 		p.blankLine()
-		p.writeLine("", "", printableSpanf(unstyled, "And %d more:", len(a.More)))
+		head := printableSpanf(unstyled, "And %d more:", len(a.More))
+		if all := a.Total - len(a.Results); all > len(a.More) && !a.Results[0].Weak {
+			head = printableSpanf(unstyled, "And %d more, of which the next %d are:", all, len(a.More))
+		}
+		p.writeLine("", "", head)
 		for _, m := range a.More {
 			p.writeLine("   ", "      ", printableSpan(cyan, p.id(m.ID)), span{text: " "}, printableSpan(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
 		}
