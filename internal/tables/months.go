@@ -83,7 +83,7 @@ func (r *repositoryExport) writeChunks(ctx context.Context, asHelper bool, next 
 			return err
 		}
 		defer func() { err = errors.Join(err, from.Close()) }()
-		if state, err := stateOf(ctx, exportKind, from); err != nil || state != r.state {
+		if state, err := stateOf(ctx, exportKind, from, false); err != nil || state != r.state {
 			return err
 		}
 	}

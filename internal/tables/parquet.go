@@ -198,7 +198,7 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 // Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters, digits, '.', '_' and '-'.
 // Lines are counted where the index, or the commit at HEAD, is another than at the last run. It may be called side by side.
 func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head string, lines func() (Head, error)) error {
-	state, err := stateOf(ctx, exportKind, from)
+	state, err := stateOf(ctx, exportKind, from, false)
 	if err != nil {
 		return err
 	}

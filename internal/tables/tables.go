@@ -45,10 +45,7 @@ const (
 // before. It returns ErrMoved if the index was replaced meanwhile. Vectors of latent semantic analysis, which take longer than all else, are
 // made only for a statement that may ask for them.
 func Open(ctx context.Context, dir string, kind Kind, statement string, from *db.DB, slow func()) (*DB, error) {
-	state, err := stateOf(ctx, kind, from)
-	if kind == Index && asksForVectors(statement) {
-		state += withLSA
-	}
+	state, err := stateOf(ctx, kind, from, kind == Index && asksForVectors(statement))
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +68,8 @@ func Open(ctx context.Context, dir string, kind Kind, statement string, from *db
 	}
 }
 
-// withLSA ends the state of a database with the vectors of latent semantic analysis.
-const withLSA = " lsa"
+// withVectors stands in the state of a database with vectors, before those of the search that there are.
+const withVectors = " vectors "
 
 // asksForVectors reports whether a statement names what they are in, or may put a name together: query() and query_table() take text.
 func asksForVectors(statement string) bool {
@@ -91,18 +88,19 @@ func mayRemake(err error) bool {
 	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// stateOf tells apart what a database was made of: the state of the index, and the tables of this version.
-func stateOf(ctx context.Context, kind Kind, from *db.DB) (string, error) {
+// stateOf tells apart what a database was made of: the state of the index, and the tables of this version. That of the search, which changes while
+// vectors are made in the background, counts only where vectors do.
+func stateOf(ctx context.Context, kind Kind, from *db.DB, vectors bool) (string, error) {
 	at, err := db.Cursor(ctx, from)
 	if err != nil {
 		return "", err
 	}
-	search, err := db.SearchState(ctx, from)
-	if err != nil {
-		return "", err
+	text, err := json.Marshal([]any{kind, version, at})
+	if err != nil || !vectors {
+		return string(text), err
 	}
-	text, err := json.Marshal([]any{kind, version, at, search})
-	return string(text), err
+	search, err := db.SearchState(ctx, from)
+	return string(text) + withVectors + search, err
 }
 
 // remake makes a database from the index, beside the old one, and puts it in its place.
@@ -182,7 +180,7 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 			return err
 		}
 	}
-	if strings.HasSuffix(state, withLSA) {
+	if strings.Contains(state, withVectors) {
 		if err := fillLSA(ctx, conn, from); err != nil {
 			return fmt.Errorf("tables: %w", err)
 		}
