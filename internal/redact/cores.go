@@ -54,8 +54,8 @@ const (
 	beside = maxKey
 )
 
-// findInParts cuts a text into parts of about partSize, at the end of a line where there is one, and returns what look finds in their readings,
-// in order within each part, on all cores. look is told which window of a reading is the part. It fails when ctx ends.
+// findInParts cuts a text into parts of about partSize, at the end of a line where there is one, else before what base64 may have made, and returns
+// what look finds in their readings, in order within each part, on all cores. look is told which window of a reading is the part. It fails when ctx ends.
 func findInParts(ctx context.Context, t string, w *decodeFilter, look func(r reading, part window) []span) ([]span, error) {
 	var parts []window
 	lo := 0
@@ -63,6 +63,8 @@ func findInParts(ctx context.Context, t string, w *decodeFilter, look func(r rea
 		cut := runeStart(t, lo+partSize)
 		if n := strings.LastIndexByte(t[lo:cut], '\n'); n > 0 {
 			cut = lo + n + 1
+		} else { // an encoded key is looked at whole
+			cut = runStart(t, cut, 4*maxKey, "-_")
 		}
 		parts = append(parts, window{lo, cut})
 		lo = cut

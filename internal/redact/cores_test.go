@@ -1,7 +1,9 @@
 package redact_test
 
 import (
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -49,6 +51,27 @@ func TestValueWhereAPartEnds(t *testing.T) {
 		text := filler[:partSize-before] + " password: Nutmeg31&Clove77 " + filler
 		if got := applyText(t, r, text); strings.Contains(got, "Nutmeg31") || strings.Contains(got, "Clove77") || len(got) < len(text)-10 {
 			t.Errorf("%d bytes before the end of a part: found %d bytes of %d", before, len(got), len(text))
+		}
+	}
+}
+
+// An encoded key of 40 KB whose end was cut off is taken out whole, also where a part of the text ends in it.
+func TestKeyWhereAPartEnds(t *testing.T) {
+	const partSize = 128 << 10
+	r, filler := redact.New(), strings.Repeat("all work and no play ", 2*partSize/21)
+	d := draw{rand.New(rand.NewPCG(1, 1))}
+	plain := "-----BEGIN PRIVATE KEY-----\n"
+	for len(plain) < 30_000 {
+		plain += d.of(64, b64) + "\n"
+	}
+	key := base64.StdEncoding.EncodeToString([]byte(plain))
+	for _, before := range []int{100, 1000, 20_000, 39_000} {
+		got := applyText(t, r, filler[:partSize-before]+" "+key+" "+filler)
+		for at := 0; at+100 < len(key); at += 1000 {
+			if strings.Contains(got, key[at:at+100]) {
+				t.Errorf("%d bytes before the end of a part: what stands at %d is left", before, at)
+				break
+			}
 		}
 	}
 }

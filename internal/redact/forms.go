@@ -73,7 +73,7 @@ type edits struct {
 	between bool // what was taken away stood between two things, and belongs to neither
 }
 
-// edit is the byte of a reading before which bytes were taken away, and how many were in all up to there.
+// edit is the byte of a reading before which bytes were taken away, and how many were in all up to there. A part is small.
 type edit struct{ at, gone int32 }
 
 func (e *edits) add(at, bytes int) {
