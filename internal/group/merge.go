@@ -94,7 +94,6 @@ func normalTime(stamp string) string {
 const (
 	most      = 10
 	share     = 0.6
-	mentioned = 20
 	runnersUp = 5
 )
 
@@ -131,7 +130,7 @@ func mergeMentions(hits []hit, more []result.Mention, byTime, weak bool) (out []
 	if !byTime {
 		slices.SortStableFunc(out, func(a, b result.Mention) int { return cmp.Compare(b.Score, a.Score) })
 	}
-	n := mentioned
+	n := result.MaxMore
 	if weak {
 		n = runnersUp
 	}

@@ -16,12 +16,8 @@ const (
 	share = 0.6
 )
 
-const (
-	// mentioned is how many a brief answer mentions behind its results: of 225,000 turns, 1,500 sessions hold "test error", and their titles were 160 KB.
-	mentioned = 20
-	// runnersUp is how many it mentions behind its only result where all are weak.
-	runnersUp = 5
-)
+// runnersUp is how many a brief answer mentions behind its only result where all are weak.
+const runnersUp = 5
 
 // howManyShown is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
 // a session says in many, hides no session.

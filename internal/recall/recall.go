@@ -149,7 +149,7 @@ func splitShown(ctx context.Context, index *db.DB, req Request, hits []Found) (s
 		}
 	}
 	if brief {
-		most := mentioned
+		most := result.MaxMore
 		if hits[0].weak {
 			most = runnersUp
 		}

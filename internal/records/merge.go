@@ -69,6 +69,7 @@ func KeepBrief(answer *result.Recall) {
 		}
 	}
 	slices.SortStableFunc(answer.More, func(a, b result.Mention) int { return cmp.Compare(b.Score, a.Score) })
+	answer.More = answer.More[:min(len(answer.More), result.MaxMore)]
 	if len(kept) > 0 {
 		answer.Results = kept
 	}

@@ -26,8 +26,8 @@ func Recall(look Look, a result.Recall, exchanges map[string]Exchange) string {
 	if len(a.More) > 0 {
 		p.blankLine()
 		head := printableSpanf(unstyled, "And %d more:", len(a.More))
-		if all := a.Total - len(a.Results); all > len(a.More) && !a.Results[0].Weak {
-			head = printableSpanf(unstyled, "And %d more, of which the next %d are:", all, len(a.More))
+		if all := a.Total - len(a.Results); all > len(a.More) && len(a.Results) > 0 && !a.Results[0].Weak {
+			head = printableSpanf(unstyled, "And %d more, first these:", all)
 		}
 		p.writeLine("", "", head)
 		for _, m := range a.More {

@@ -240,6 +240,10 @@ And 1 more:
 	if diff := cmp.Diff(want, text.Recall(text.Look{Width: 80, Now: now}, a, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	a.Total = len(a.Results) + 520
+	if got := text.Recall(text.Look{Width: 80, Now: now}, a, nil); !strings.Contains(got, "\nAnd 520 more, first these:\n   01C") {
+		t.Errorf("of 520 more one is named:\n%s", got)
+	}
 	empty := result.Recall{When: &result.When{Read: "last week", Dropped: true}, AsOf: &result.AsOf{Checkpoint: "1234567890", Until: "2026-03-09T00:00:00Z"}}
 	if got := text.Recall(text.Look{Width: 80}, empty, nil); got != "As of 2026-03-09 00:00 1234567\nNothing of \"last week\": this is the answer without it.\nNothing matches.\n" {
 		t.Errorf("%q", got)
