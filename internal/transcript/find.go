@@ -119,7 +119,7 @@ func (l *finder) stat(f *File) bool {
 // takeFile takes a transcript unless it is gone: of a session begun here at once, another one if search finds it.
 func (l *finder) takeFile(f File) { l.takeBegun(f, f.Cwd) }
 
-// takeBegun is take of one whose session was begun in a folder. It reports whether the transcript may concern this repository.
+// takeBegun is takeFile for a session that was begun in a folder. It reports whether the transcript may concern this repository.
 func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.considerBegun(f, cwd) }
 
 // considerBegun is takeBegun for a session that is no file of its own.

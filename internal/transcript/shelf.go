@@ -117,7 +117,7 @@ func (l *folderWalk) relist(dir string, had folderMemory) folderMemory {
 	return k
 }
 
-// reopen takes those again that rested and changed.
+// reopen has transcripts of other repositories that rested, and changed since the last call, looked into again.
 func (l *folderWalk) reopen(k *folderMemory) {
 	if len(k.Others) == 0 {
 		return
