@@ -176,11 +176,7 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 	if len(numbers) == 0 {
 		return nil
 	}
-	store, err := m.w.Records()
-	if err != nil {
-		return err
-	}
-	v, err := store.Open(ctx)
+	v, err := m.w.Records().Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -148,14 +148,10 @@ func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) 
 			err = fmt.Errorf("records: internal error: %v", panicked)
 		}
 	}()
-	store, err := w.Records()
-	if err != nil {
-		return nil, err
-	}
 	if _, err := curate.RecordAgentOutputs(ctx, w, curate.AtRecall); err != nil {
 		warn(err)
 	}
-	return store.OpenIndexed(ctx, warn)
+	return w.Records().OpenIndexed(ctx, warn)
 }
 
 // glanceTime is how long OpenExisting waits for the index to be brought up to date; after that it opens the index as it is.

@@ -3,7 +3,6 @@ package ask
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,13 +97,12 @@ func parseTimestamp(text string) time.Time {
 }
 
 // Record finds a record by its number. It returns a recall.PurgedError if the record or its session is purged.
-func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id int) (records.Record, error) {
-	view, err := store.Open(ctx)
-	if err != nil {
-		return records.Record{}, err
-	}
-	r, err := view.Find(ctx, id)
-	if err = errors.Join(err, view.Close()); err != nil || r.From == nil || w.CheckReady() != nil { // without an index no session is purged
+func Record(ctx context.Context, w *workspace.Workspace, id int) (r records.Record, err error) {
+	err = w.WithRecords(ctx, func(v *records.View) (err error) {
+		r, err = v.Find(ctx, id)
+		return err
+	})
+	if err != nil || r.From == nil || w.CheckReady() != nil { // without an index no session is purged
 		return r, cmp.Or(err, purgedError(r, nil))
 	}
 	m, err := w.ReadMaterializer()
@@ -131,15 +129,11 @@ func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
 	if m.Text != "" {
 		return nil, nil
 	}
-	store, err := m.w.Records()
-	if err != nil {
-		return nil, err
-	}
 	purged, err := db.PurgedIDs(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}
-	view, err := store.Open(ctx)
+	view, err := m.w.Records().Open(ctx)
 	if err != nil {
 		return nil, err
 	}

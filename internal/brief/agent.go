@@ -81,11 +81,9 @@ func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) S
 	if who, err := w.Repo.Identity(ctx); err == nil {
 		s.Own = strings.ToLower(who.Email)
 	}
-	if store, err := w.Records(); err == nil {
-		if v, err := store.Open(ctx); err == nil { // a brief without them is one
-			s.Records = v.All
-			_ = v.Close() // nothing was written
-		}
+	if v, err := w.Records().Open(ctx); err == nil { // a brief without them is one
+		s.Records = v.All
+		_ = v.Close() // nothing was written
 	}
 	return s
 }

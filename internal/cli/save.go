@@ -103,11 +103,7 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 
 // memoryFromRecord makes the memory of a record.
 func (c *saveOptions) memoryFromRecord(ctx context.Context, w *workspace.Workspace) error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	r, err := ask.Record(ctx, w, store, c.record)
+	r, err := ask.Record(ctx, w, c.record)
 	if err != nil {
 		return err
 	}

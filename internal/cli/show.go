@@ -137,11 +137,7 @@ func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 		return err
 	}
 	defer w.Close()
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	r, err := ask.Record(ctx, w, store, id)
+	r, err := ask.Record(ctx, w, id)
 	switch {
 	case err != nil:
 		return err
@@ -151,12 +147,11 @@ func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 		_, err = io.WriteString(app.Stdout, recordText(r, app.formatTime(r.At)))
 		return err
 	}
-	v, err := store.Open(ctx)
-	if err != nil {
+	var raw []byte
+	err = w.WithRecords(ctx, func(v *records.View) (err error) {
+		raw, err = v.RawOutput(ctx, id)
 		return err
-	}
-	defer v.Close() // nothing was written
-	raw, err := v.RawOutput(ctx, id)
+	})
 	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
 		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.formatTime(r.At))
 	}

@@ -49,11 +49,7 @@ func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 
 // rereadTranscripts has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
 func rereadTranscripts(w *workspace.Workspace) error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	return store.DropProgress("")
+	return w.Records().DropProgress("")
 }
 
 // sessionsToForget are the sessions with the given IDs, and the sessions that these spawned.

@@ -59,16 +59,12 @@ func (k Keeper) Close() {
 // Keep redacts what a command printed and stores it. Paths of r are as the command wrote them; they become those of the
 // repository. It also returns how many secrets were taken out.
 func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (records.Record, int, error) {
-	store, err := k.w.Records()
-	if err != nil {
-		return r, 0, err
-	}
 	notePlaces(k.w, &r)
 	clean, err := records.Redact(ctx, k.with(), r, raw)
 	if err != nil {
 		return r, 0, err
 	}
-	kept, err := store.Add(ctx, clean)
+	kept, err := k.w.Records().Add(ctx, clean)
 	return kept, clean.Places(), err
 }
 

@@ -99,7 +99,7 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 		return out, nil
 	}
 	var marked []int
-	err = withRecords(ctx, w, func(v *records.View) error {
+	err = w.WithRecords(ctx, func(v *records.View) error {
 		for _, n := range numbers {
 			switch r, err := v.Find(ctx, n); {
 			case err != nil:
@@ -116,11 +116,7 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, pur
 	if err != nil || len(marked) == 0 {
 		return out, err
 	}
-	store, err := w.Records()
-	if err != nil {
-		return out, err
-	}
-	return out, store.SetHidden(ctx, marked, purge)
+	return out, w.Records().SetHidden(ctx, marked, purge)
 }
 
 // whyNotMarked says why there is nothing to do.

@@ -29,20 +29,13 @@ var ownCommand = lazy.Expr(`\bgit[ -]rekal\b`)
 
 // ForgetAgentOutputs drops the records that were made of transcripts.
 func ForgetAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	return store.Forget(ctx)
+	return w.Records().Forget(ctx)
 }
 
 // TranscriptOf names the transcript that a record was made of.
 func TranscriptOf(w *workspace.Workspace, r records.Record) string {
-	store, err := w.Records()
-	if err == nil {
-		if file := w.OutputReader(store).TranscriptPath(r.From.Source, r.From.Native); file != "" {
-			return file
-		}
+	if file := w.OutputReader().TranscriptPath(r.From.Source, r.From.Native); file != "" {
+		return file
 	}
 	return fmt.Sprintf("the transcript of %s's session %s", r.From.Source, r.From.Native)
 }
@@ -65,12 +58,8 @@ func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int6
 	if err != nil || conf.Records.Off || conf.Records.Deaf {
 		return false, err
 	}
-	store, err := w.Records()
-	if err != nil {
-		return false, err
-	}
 	var heard []records.Record
-	from := w.OutputReader(store)
+	store, from := w.Records(), w.OutputReader()
 	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
 		for _, o := range h.Outputs {
 			if o.At.Before(store.Since()) {

@@ -109,7 +109,7 @@ func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Auth
 
 func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, matches func(records.From) bool) error {
 	var numbers []int
-	err := withRecords(ctx, w, func(v *records.View) error {
+	err := w.WithRecords(ctx, func(v *records.View) error {
 		for _, r := range v.All {
 			if r.From != nil && matches(*r.From) {
 				numbers = append(numbers, r.ID)

@@ -153,12 +153,8 @@ const lowPriority = 10
 
 // embedRecords makes the vectors of records, which are few beside sessions: no progress of theirs is shown.
 func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
 	e.Progress = nil
-	return store.Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
+	return w.Records().Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
 }
 
 // maxQuestion is how many bytes of a question get a vector; a model reads some 256 tokens.

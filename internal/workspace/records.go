@@ -1,6 +1,9 @@
 package workspace
 
 import (
+	"context"
+	"errors"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -11,18 +14,30 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Records is the store of records: what commands printed.
-func (w *Workspace) Records() (records.Store, error) {
+// Records is the store of records: what commands printed. Where settings can't be read, nobody knows how long records are kept, and none goes.
+func (w *Workspace) Records() records.Store {
 	conf, err := w.Settings()
+	if err != nil {
+		conf.Records.Days, conf.Records.Size = 365_000, math.MaxInt64
+	}
 	return records.Store{
 		Dir: filepath.Join(w.Repo.Layout().CommonDir, "rekal", "records"), Now: w.Now, Days: conf.Records.Days, Size: conf.Records.Size,
-	}, err
+	}
+}
+
+// WithRecords looks at the records.
+func (w *Workspace) WithRecords(ctx context.Context, look func(*records.View) error) error {
+	v, err := w.Records().Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(look(v), v.Close())
 }
 
 // OutputReader reads what commands printed from the transcripts of this repository.
-func (w *Workspace) OutputReader(store records.Store) *capture.OutputReader {
+func (w *Workspace) OutputReader() *capture.OutputReader {
 	conf, _ := w.Settings() // what is wrong with it was told
-	return &capture.OutputReader{ProgressFile: store.ProgressFile(), Capturer: &capture.Capturer{
+	return &capture.OutputReader{ProgressFile: w.Records().ProgressFile(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: exclusionsOf(conf),
 	}}
