@@ -17,8 +17,8 @@ import (
 )
 
 // Link makes the stable name of what a word names: a session or memory by the beginning of its ID, a turn of one ("ID:8", or a link), a checkpoint,
-// or a code commit, which stands for the last checkpoint of it. urls are those of a remote.
-func (m *Moment) Link(ctx context.Context, word string, urls func(remote string) []string) (result.Link, error) {
+// or a code commit, which stands for the last checkpoint of it.
+func (m *Moment) Link(ctx context.Context, word string) (result.Link, error) {
 	out := result.Link{Schema: result.Schema}
 	ref, err := name.ParseID(word)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *Moment) Link(ctx context.Context, word string, urls func(remote string)
 		out.Turn = &ref.Turn
 	}
 	out.Link = session.Ref{ID: out.ID, Turn: ref.Turn}.String()
-	out.URL, err = m.pageAddress(ties, urls)
+	out.URL, err = m.pageAddress(ties)
 	return out, err
 }
 
@@ -77,15 +77,16 @@ func (m *Moment) checkpoint(ctx context.Context, oid string) string {
 }
 
 // pageAddress is the page of the first of these checkpoints that a remote on a known host has; "" for none.
-func (m *Moment) pageAddress(ties []attribution.Tie, urls func(remote string) []string) (string, error) {
+func (m *Moment) pageAddress(ties []attribution.Tie) (string, error) {
 	refs, err := m.w.Repo.Refs("refs/remotes/*")
-	if err != nil {
+	conf, err2 := m.w.Settings()
+	if err = cmp.Or(err, err2); err != nil {
 		return "", err
 	}
 	for _, t := range ties {
 		for ref, tip := range refs {
 			remote, branch, _ := strings.Cut(strings.TrimPrefix(ref, "refs/remotes/"), "/")
-			if all := urls(remote); strings.HasPrefix(branch, "rekal/") && len(all) > 0 {
+			if all := conf.Git["remote."+remote+".url"]; strings.HasPrefix(branch, "rekal/") && len(all) > 0 {
 				in, err := m.w.Repo.IsAncestor(git.OID(t.Checkpoint), tip)
 				if page := forge.Of(all[0]).Commit(t.Checkpoint); err == nil && in && page != "" {
 					return page, nil

@@ -98,25 +98,15 @@ func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
 	if m.Text == "" {
 		ids, err = m.DB.Verified(ctx)
 	} else {
-		ids, err = verifiedToday(ctx, m.w)
+		err = m.w.WithIndex(ctx, func(today *materialize.Reader) (err error) {
+			ids, err = today.Verified(ctx)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, err
 	}
 	return m.DB.AllExcept(ctx, ids)
-}
-
-func verifiedToday(ctx context.Context, w *workspace.Workspace) ([]string, error) {
-	today, err := w.ReadMaterializer()
-	if err != nil {
-		return nil, err
-	}
-	index, err := today.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := index.Verified(ctx)
-	return ids, errors.Join(err, index.Close())
 }
 
 // errUnverified is why something is not shown that is neither purged nor scrubbed.

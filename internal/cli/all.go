@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -55,9 +56,7 @@ func (app *App) runInEach(ctx context.Context, doing string, repos []string, do 
 func (app *App) appIn(repo string, stderr *bytes.Buffer) *App {
 	in := *app
 	in.Dir, in.Terminal, in.Stdout, in.Stderr, in.oneOfMany = repo, false, new(bytes.Buffer), stderr, true
-	in.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_DIR=") || strings.HasPrefix(v, "GIT_WORK_TREE=") || strings.HasPrefix(v, "GIT_INDEX_FILE=") || strings.HasPrefix(v, "GIT_PREFIX=")
-	})
+	in.Env = git.WithoutRepositoryVariables(app.Env)
 	in.Warn = func(err error) { in.notify(explainWarning(err)) }
 	return &in
 }

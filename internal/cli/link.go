@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -54,12 +53,8 @@ func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *linkOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
-		conf, err := w.Settings()
-		if err != nil {
-			return err
-		}
-		link, err := at.Link(ctx, c.what, func(remote string) []string { return remoteURLs(conf, remote) })
+	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
+		link, err := at.Link(ctx, c.what)
 		if err != nil {
 			return err
 		}
@@ -73,5 +68,3 @@ func (c *linkOptions) run(ctx context.Context, app *App) error {
 		return nil
 	})
 }
-
-func remoteURLs(conf config.Config, remote string) []string { return conf.Git["remote."+remote+".url"] }

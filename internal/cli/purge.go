@@ -58,11 +58,11 @@ func (c *markOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	mark, done := curate.Purge, "Purged"
+	done := "Purged"
 	if c.restore {
-		mark, done = curate.Restore, "Restored"
+		done = "Restored"
 	}
-	out, err := mark(ctx, w, author, c.ids)
+	out, err := curate.Mark(ctx, w, author, c.ids, !c.restore)
 	if err != nil {
 		return err
 	}

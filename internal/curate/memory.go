@@ -7,13 +7,13 @@ package curate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -51,15 +51,13 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 
 // readMemory completes a memory that is known by its ID, where the tables have it.
 func readMemory(ctx context.Context, w *workspace.Workspace, row *db.MemoryRow) error {
-	data, err := w.OpenIndex(ctx)
-	if err != nil {
+	return w.WithIndex(ctx, func(data *materialize.Reader) error {
+		found, ok, err := data.Memory(ctx, row.ID)
+		if ok && err == nil {
+			*row = found
+		}
 		return err
-	}
-	found, ok, err := data.Memory(ctx, row.ID)
-	if ok && err == nil {
-		*row = found
-	}
-	return errors.Join(err, data.Close())
+	})
 }
 
 // Marked is what became of a purge or restore.
@@ -72,18 +70,9 @@ type Marked struct {
 // Total is how many were asked for.
 func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 
-// Purge hides sessions and memories, by their IDs or unique beginnings of these. The marks
+// Mark hides sessions, memories and records, by their IDs or unique beginnings of these, or shows them again. The marks
 // go into the user's own ledger: for the user's own sessions they count everywhere, for other people's only in this clone.
-func Purge(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return markAll(ctx, w, a, ids, true)
-}
-
-// Restore shows again what was purged.
-func Restore(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return markAll(ctx, w, a, ids, false)
-}
-
-func markAll(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
+func Mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
 	numbers, ids := records.ParseIDs(ids)
 	out, err := markRecords(ctx, w, numbers, purge)
 	if err != nil || len(ids) == 0 {
@@ -135,7 +124,12 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err := w.CatchUpBriefly(ctx, nil); err != nil {
 		return Marked{}, err
 	}
-	out, marks, err := itemsToMark(ctx, w, a, ids, purge)
+	var out Marked
+	var marks []session.Mark
+	err = w.WithIndex(ctx, func(data *materialize.Reader) (err error) {
+		out, marks, err = itemsToMark(ctx, data, a, ids, purge)
+		return err
+	})
 	if err != nil || len(marks) == 0 {
 		return out, w.AsNotInitialised(err)
 	}
@@ -158,12 +152,7 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 }
 
 // itemsToMark finds what the words mean, and numbers the marks.
-func itemsToMark(ctx context.Context, w *workspace.Workspace, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
-	data, err := w.OpenIndex(ctx)
-	if err != nil {
-		return out, nil, err
-	}
-	defer func() { err = errors.Join(err, data.Close()) }()
+func itemsToMark(ctx context.Context, data *materialize.Reader, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
 	names, err := data.Names(ctx, words...)
 	if err != nil {
 		return out, nil, err

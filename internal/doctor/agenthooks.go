@@ -3,10 +3,12 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/tidwall/gjson"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
@@ -66,36 +68,26 @@ func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
 // switchedOffIn names the file that switches hooks off; "" for none.
 func (s hookSwitch) switchedOffIn(read func(path string) string) (file string) {
 	for _, path := range s.files {
-		text, set, on := read(path), false, false
+		text := read(path)
 		if strings.HasSuffix(path, ".toml") {
-			set, on = tomlBool(text, s.key)
-		} else if v := gjson.Get(text, s.key); v.IsBool() {
-			set, on = true, v.Bool()
+			text = jsonOfTOML(text)
 		}
-		switch {
-		case set && on == s.when:
+		switch v := gjson.Get(text, s.key); {
+		case v.IsBool() && v.Bool() == s.when:
 			file = path
-		case set:
+		case v.IsBool():
 			file = ""
 		}
 	}
 	return file
 }
 
-// tomlBool looks a boolean up as people write one: in its table, or by its dotted name.
-func tomlBool(text, key string) (set, on bool) {
-	table := ""
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			table = strings.Trim(line, "[] ") + "."
-			continue
-		}
-		name, value, _ := strings.Cut(line, "=")
-		if value = strings.TrimSpace(value); table+strings.TrimSpace(name) == key && (value == "true" || value == "false") {
-			set, on = true, value == "true"
-		}
+// jsonOfTOML is what a text in TOML says, in JSON; nothing for one that can't be read.
+func jsonOfTOML(text string) string {
+	var doc map[string]any
+	if toml.Unmarshal([]byte(text), &doc) != nil {
+		return ""
 	}
-	return set, on
+	out, _ := json.Marshal(doc) // without infinity and NaN, which no switch has
+	return string(out)
 }

@@ -198,11 +198,11 @@ func (in recallInput) purgeOrRestore(ctx context.Context, w *workspace.Workspace
 	if in.ID != "" {
 		ids = []string{in.ID}
 	}
-	do, done := curate.Purge, "Purged"
+	done := "Purged"
 	if in.Action == actionRestore {
-		do, done = curate.Restore, "Restored"
+		done = "Restored"
 	}
-	out, err := do(ctx, w, author, ids)
+	out, err := curate.Mark(ctx, w, author, ids, in.Action == actionPurge)
 	if err != nil {
 		return "", err
 	}

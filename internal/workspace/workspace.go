@@ -201,13 +201,17 @@ func (w *Workspace) CatchUpBriefly(ctx context.Context, progress func(done, tota
 	return w.AsNotInitialised(m.CatchUpBriefly(ctx))
 }
 
-// OpenIndex opens the index for reading, brought up to the ledgers.
-func (w *Workspace) OpenIndex(ctx context.Context) (*materialize.Reader, error) {
+// WithIndex reads the index, brought up to the ledgers.
+func (w *Workspace) WithIndex(ctx context.Context, read func(*materialize.Reader) error) error {
 	m, err := w.ReadMaterializer()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return m.Open(ctx)
+	index, err := m.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(read(index), index.Close())
 }
 
 // Materializer is a Materializer whose warnings go to warn, and which does not check that init was run.
