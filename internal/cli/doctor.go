@@ -11,7 +11,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -26,7 +25,7 @@ var errWrong = errors.New("something is wrong: see above")
 
 // newDoctorCmd says what is wrong, and what mends it: `git rekal doctor`.
 func newDoctorCmd(app *App) *cobra.Command {
-	c := &doctorOptions{}
+	c := &doctorOptions{outputFlags: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
 		Use: "doctor [--index] [--show|--json]", Short: "find what is wrong",
 		Long: `
@@ -78,11 +77,7 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 			return err
 		}
 	}
-	if c.outputFlags.json {
-		err = result.Write(app.Stdout, found)
-	} else {
-		err = app.printLinewise(ctx, w, c.outputFlags, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
-	}
+	err = c.answer(ctx, app, w, found, nil, func(l text.Look) string { return text.Doctor(l, found, c.show) })
 	if err == nil && !found.OK {
 		err = errWrong
 	}

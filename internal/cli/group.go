@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -12,8 +11,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/group"
-	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/text"
 )
 
 // groupFlags says which repositories are asked besides this one: `git rekal --group shop "retry with jitter"`.
@@ -91,19 +88,12 @@ func (app *App) withSelection(ctx context.Context, which group.Which, use func(*
 
 // runGroup is run where several repositories are asked.
 func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
-	reads := c.shape.printsText(app)
 	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
-		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
+		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !c.shape.printsText(app)})
 		if err != nil {
 			return withFlagName(err)
 		}
-		c.hintIntent(app, found.Found)
-		if !reads {
-			return result.Write(app.Stdout, found.Recall)
-		}
-		screen, look := app.screenAndLook(ctx, g.SettingsFrom(), c.shape)
-		look.Short, look.Commit, look.Matches = found.Short, nil, questionMatcher(ask.Matches, found.Recall)
-		return screen.Print(text.Recall(look, found.Recall, nil))
+		return c.print(ctx, app, g.SettingsFrom(), found.Found, found.Short)
 	})
 }
 
@@ -114,11 +104,7 @@ func (c *logOptions) runGroup(ctx context.Context, app *App) error {
 		if err != nil {
 			return withFlagName(err)
 		}
-		if c.shape.json {
-			return writeCheckpoints(app, found.Checkpoints)
-		}
-		c.explainNoCheckpoints(app, found.Checkpoints, found.Sessions)
-		return app.printGroupText(ctx, g, c.shape, found.Short, func(l text.Look) string { return c.layout()(l, found.Checkpoints, found.Subject) })
+		return c.print(ctx, app, g.SettingsFrom(), found)
 	})
 }
 
@@ -129,27 +115,6 @@ func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
 		if err != nil {
 			return withFlagName(err)
 		}
-		if stats.Notice != nil {
-			app.hint(stats.Notice.Error())
-		}
-		if c.shape.json {
-			return result.Write(app.Stdout, stats.Stats)
-		}
-		return app.printGroupText(ctx, g, c.shape, stats.Short, func(l text.Look) string { return text.Stats(l, stats.Stats) })
+		return c.print(ctx, app, g.SettingsFrom(), stats.Stats, stats.Notice, stats.Short)
 	})
-}
-
-// printGroupText is printLinewise for what several repositories answered.
-func (app *App) printGroupText(ctx context.Context, g *group.Group, s outputFlags, short func(id string) string, l layout) error {
-	look := text.Look{Color: s.color == "always"}
-	show := func(s string) error {
-		_, err := io.WriteString(app.Stdout, s)
-		return err
-	}
-	if app.seenByPerson(s) {
-		screen, watched := app.screenAndLook(ctx, g.SettingsFrom(), s)
-		look, show = watched, screen.Print
-	}
-	look.Short, look.Commit = short, nil
-	return show(l(look))
 }

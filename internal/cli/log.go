@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -26,7 +26,7 @@ type logOptions struct {
 
 // newLogCmd shows checkpoints: `git rekal log -n 5`.
 func newLogCmd(app *App) *cobra.Command {
-	c := &logOptions{}
+	c := &logOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
 		Use: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", Short: "list checkpoints",
 		Long: `
@@ -103,7 +103,7 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return c.print(ctx, app, w, checkpoints, names)
+		return c.print(ctx, app, w, group.Log{Checkpoints: checkpoints, Sessions: names.Len(), Short: names.Short, Subject: w.Subject})
 	})
 }
 
@@ -120,29 +120,25 @@ func sessionIDs(checkpoints []result.Checkpoint) (ids []string) {
 // nothingYet is what a person is told who asks before there is an answer.
 const nothingYet = `nothing is captured here yet: work with a coding agent as ever, and commit; "git rekal doctor" says whether all is set up`
 
-func (c *logOptions) print(ctx context.Context, app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, names session.Names) error {
+func (c *logOptions) print(ctx context.Context, app *App, w *workspace.Workspace, log group.Log) error {
 	if c.shape.json {
-		return writeCheckpoints(app, checkpoints)
-	}
-	c.explainNoCheckpoints(app, checkpoints, names.Len())
-	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return c.layout()(l, checkpoints, w.Subject) }, names)
-}
-
-func writeCheckpoints(app *App, checkpoints []result.Checkpoint) error {
-	for _, cp := range checkpoints {
-		if err := result.Write(app.Stdout, cp); err != nil {
-			return err
+		for _, cp := range log.Checkpoints {
+			if err := result.Write(app.Stdout, cp); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
-}
-
-// layout is how checkpoints are laid out.
-func (c *logOptions) layout() func(text.Look, []result.Checkpoint, func(sha string) string) string {
-	if c.oneline {
-		return text.Oneline
-	}
-	return text.Log
+	c.explainNoCheckpoints(app, log.Checkpoints, log.Sessions)
+	return c.shape.answer(ctx, app, w, nil, log.Short, func(l text.Look) string {
+		if c.group.isGiven() { // the settings are those of one of the repositories
+			l.Commit = nil
+		}
+		if c.oneline {
+			return text.Oneline(l, log.Checkpoints, log.Subject)
+		}
+		return text.Log(l, log.Checkpoints, log.Subject)
+	})
 }
 
 // explainNoCheckpoints says why no checkpoint is shown, though the index has sessions.

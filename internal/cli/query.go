@@ -114,17 +114,17 @@ func (c *queryOptions) printSession(ctx context.Context, app *App, w *workspace.
 	if err != nil {
 		return err
 	}
-	names, err := c.shape.names(ctx, app, at)
+	short, err := c.shape.shortener(ctx, app, at)
 	if err != nil {
 		return err
 	}
 	if memory != nil {
-		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
+		return c.shape.answer(ctx, app, w, memory, short, func(l text.Look) string { return text.Memory(l, *memory) })
 	}
 	if len(answer.Page) == 0 && c.page.Offset >= answer.Turns && answer.Turns > 0 {
 		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", session.CountNoun(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
 	}
-	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
+	return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Session(l, *answer) })
 }
 
 // What is taken of a statement, and what is given back, in bytes.

@@ -209,15 +209,22 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	if len(found.Failed) > 0 { // of a link
 		return found.Failed[0]
 	}
+	return c.print(ctx, app, w, found, found.Names.Short)
+}
+
+// print prints an answer, with hints.
+func (c *recallOptions) print(ctx context.Context, app *App, w *workspace.Workspace, found ask.Found, short func(string) string) error {
 	answer := found.Recall
 	c.hintIntent(app, found)
-	if reads && app.seenByPerson(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
+	if c.shape.printsText(app) && app.seenByPerson(c.shape) && answer.Total == 0 && !c.group.isGiven() && found.Names.Len() == 0 {
 		app.hint(nothingYet)
 	}
-	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
-		l.Matches = questionMatcher(ask.Matches, answer)
+	return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string {
+		if l.Matches = questionMatcher(answer); c.group.isGiven() { // the settings are those of one of the repositories
+			l.Commit = nil
+		}
 		return text.Recall(l, answer, nil)
-	}, found.Names)
+	})
 }
 
 // hintIntent hints at what may have been meant.

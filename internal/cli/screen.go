@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/forge"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/terminal"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -26,6 +25,7 @@ import (
 type outputFlags struct {
 	json, text bool
 	color      string
+	linewise   bool // without a flag, a pipe or a file gets text, too, which scripts read line by line
 }
 
 func (s *outputFlags) addFlags(fs *pflag.FlagSet) {
@@ -79,50 +79,36 @@ func (s outputFlags) printsText(app *App) bool { return s.text || !s.json && app
 // toAgent reports whether an agent, or a script, is answered: it is told what rekal.require allows.
 func (s outputFlags) toAgent(app *App) bool { return capture.InAgent(app.Getenv) || !s.printsText(app) }
 
-// names are all IDs, of which a person is shown no more than is needed.
-func (s outputFlags) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
+// shortener shortens IDs to what a person needs of them, where one reads the answer.
+func (s outputFlags) shortener(ctx context.Context, app *App, at *ask.Moment) (short func(id string) string, err error) {
 	if !s.printsText(app) {
-		return session.Names{}, nil
+		return short, nil
 	}
-	return at.Names(ctx)
+	names, err := at.Names(ctx)
+	return names.Short, err
 }
 
 // layout makes the text of an answer for a screen.
 type layout func(text.Look) string
 
-// answer prints one: as JSON, or laid out for a person.
-func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l layout, names session.Names) error {
-	if !s.printsText(app) {
+// answer prints one: as JSON, laid out for a person, through the pager on a terminal, or as the lines that scripts read, of which none is
+// folded, and no date is relative to today. short shortens IDs for a person; nil: they are whole.
+func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, short func(id string) string, l layout) error {
+	look := text.Look{Color: s.color == "always", Short: short}
+	switch seen := app.seenByPerson(s); {
+	case s.json, !s.linewise && !s.text && !seen:
 		return result.Write(app.Stdout, value)
+	case s.linewise && !seen:
+		_, err := io.WriteString(app.Stdout, l(look))
+		return err
 	}
-	return app.printText(ctx, w, s, l, names)
-}
-
-// printText prints what is laid out, through the pager on a terminal.
-func (app *App) printText(ctx context.Context, w *workspace.Workspace, s outputFlags, l layout, names session.Names) error {
-	screen, look := app.screenAndLook(ctx, w, s)
-	look.Short = names.Short
-	return screen.Print(l(look))
-}
-
-// screenAndLook are the screen that text is printed on, and how the text is to look there.
-func (app *App) screenAndLook(ctx context.Context, w *workspace.Workspace, s outputFlags) (terminal.Screen, text.Look) {
 	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.terminalOutput(s)
 	given.Config = conf.Git
 	screen := given.Screen()
-	return screen, text.Look{
-		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Commit: commitPageURL(w, conf), People: w.People(ctx),
-	}
-}
-
-// printLinewise is printText for answers that are text in a pipe, too, which scripts read: there no line is folded, and no date is relative to today.
-func (app *App) printLinewise(ctx context.Context, w *workspace.Workspace, s outputFlags, l layout, names session.Names) error {
-	if app.seenByPerson(s) {
-		return app.printText(ctx, w, s, l, names)
-	}
-	_, err := io.WriteString(app.Stdout, l(text.Look{Color: s.color == "always", Short: names.Short}))
-	return err
+	look.Width, look.Color, look.UTF8, look.Now = screen.Width, screen.Color, screen.UTF8, w.Now()
+	look.Commit, look.People = commitPageURL(w, conf), w.People(ctx)
+	return screen.Print(l(look))
 }
 
 // commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no page is known.
@@ -140,10 +126,10 @@ func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) stri
 }
 
 // questionMatcher returns what finds the words of the question in a text. The words that say when do not count.
-func questionMatcher(find func(text, question string) [][2]int, a result.Recall) func(string) [][2]int {
+func questionMatcher(a result.Recall) func(string) [][2]int {
 	question := a.Query
 	if a.When != nil {
 		question = strings.Replace(question, a.When.Read, " ", 1)
 	}
-	return func(text string) [][2]int { return find(text, question) }
+	return func(text string) [][2]int { return ask.Matches(text, question) }
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -117,8 +116,6 @@ const shortestRev = 4
 func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspace, shown result.Story) error {
 	view := text.Full
 	switch {
-	case c.shape.json:
-		return result.Write(app.Stdout, shown)
 	case c.md:
 		_, err := io.WriteString(app.Stdout, story.ReviewText(shown))
 		return err
@@ -127,7 +124,8 @@ func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspac
 	case c.prompts:
 		view = text.Prompts
 	}
-	return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, shown, view) }, session.Names{})
+	c.shape.linewise = true
+	return c.shape.answer(ctx, app, w, shown, nil, func(l text.Look) string { return text.Story(l, shown, view) })
 }
 
 // printRecord prints a record of what a command printed.

@@ -27,7 +27,7 @@ type statsOptions struct {
 
 // newStatsCmd sums up what sessions took: `git rekal stats --by commit --since "2 weeks ago"`.
 func newStatsCmd(app *App) *cobra.Command {
-	c := &statsOptions{}
+	c := &statsOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
 		Use: "stats [--by WHAT | --sessions | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
 		Long: `
@@ -102,20 +102,14 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 			if err != nil {
 				return withFlagName(err)
 			}
-			return c.print(ctx, app, w, work, func(l text.Look) string { return text.Work(l, work) })
+			return c.shape.answer(ctx, app, w, work, nil, func(l text.Look) string { return text.Work(l, work) })
 		}
 		stats, notice, err := at.Stats(ctx, c.req)
 		if err != nil {
 			return withFlagName(err)
 		}
-		if notice != nil {
-			app.hint(notice.Error())
-		}
-		if c.shape.json {
-			return result.Write(app.Stdout, stats)
-		}
 		var names session.Names
-		if c.req.By == "session" {
+		if c.req.By == "session" && !c.shape.json {
 			var shown []string
 			for _, r := range stats.Results {
 				shown = append(shown, r.Key)
@@ -124,7 +118,7 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		return app.printLinewise(ctx, w, c.shape, func(l text.Look) string { return text.Stats(l, stats) }, names)
+		return c.print(ctx, app, w, stats, notice, names.Short)
 	})
 }
 
@@ -135,12 +129,12 @@ func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Wo
 	if err != nil {
 		return withFlagName(err)
 	}
-	return c.print(ctx, app, w, lines, func(l text.Look) string { return text.Lines(l, lines) })
+	return c.shape.answer(ctx, app, w, lines, nil, func(l text.Look) string { return text.Lines(l, lines) })
 }
 
-func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, value any, l layout) error {
-	if c.shape.json {
-		return result.Write(app.Stdout, value)
+func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, stats result.Stats, notice error, short func(string) string) error {
+	if notice != nil {
+		app.hint(notice.Error())
 	}
-	return app.printLinewise(ctx, w, c.shape, l, session.Names{})
+	return c.shape.answer(ctx, app, w, stats, short, func(l text.Look) string { return text.Stats(l, stats) })
 }

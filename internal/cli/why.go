@@ -93,7 +93,7 @@ func (c *whyOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		names, err := c.shape.names(ctx, app, at)
+		short, err := c.shape.shortener(ctx, app, at)
 		said := map[string]text.Exchange{}
 		if err == nil && c.shape.printsText(app) {
 			err = exchanges(ctx, at, answer.Results, said)
@@ -101,7 +101,7 @@ func (c *whyOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Recall(l, answer, said) }, names)
+		return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Recall(l, answer, said) })
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -133,13 +132,17 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 	if req.Range != "" || len(req.Paths) > 0 {
 		return out, errPast
 	}
-	out.subjects, out.short = map[string]string{}, map[string]string{}
 	logs, err := askMembers(ctx, g, func(m member) (Log, error) { return g.log(ctx, m, req) })
+	var names []session.Names
 	for _, one := range logs {
-		out.Checkpoints = append(out.Checkpoints, one.Checkpoints...)
-		maps.Copy(out.subjects, one.subjects)
-		maps.Copy(out.short, one.short)
-		out.Sessions += one.Sessions
+		out.Checkpoints, names = append(out.Checkpoints, one.Checkpoints...), append(names, one.names)
+		out.Sessions += one.names.Len()
+	}
+	out.Short, out.Subject = idShortener(names), func(sha string) (subject string) {
+		for _, m := range g.members {
+			subject = cmp.Or(subject, m.Subject(sha))
+		}
+		return subject
 	}
 	slices.SortStableFunc(out.Checkpoints, func(a, b result.Checkpoint) int {
 		return cmp.Compare(normalTime(cmp.Or(b.LastTurnAt, b.TS)), normalTime(cmp.Or(a.LastTurnAt, a.TS)))
@@ -222,19 +225,14 @@ func idShortener(all []session.Names) func(id string) string {
 	}
 }
 
-// Log is checkpoints of several repositories.
+// Log is checkpoints, and what shows them.
 type Log struct {
 	Checkpoints []result.Checkpoint
-	Sessions    int // how many there are at all
-	subjects    map[string]string
-	short       map[string]string
+	Sessions    int                     // how many there are at all
+	Subject     func(sha string) string // the first line of a code commit's message; "" where it is not here
+	Short       func(id string) string  // the shortest beginning of a session's ID that means it alone in its repository
+	names       session.Names
 }
-
-// Subject is the first line of a code commit's message; "" where it is not here.
-func (l Log) Subject(sha string) string { return l.subjects[sha] }
-
-// Short is the shortest beginning of a session's ID that means it alone in its repository.
-func (l Log) Short(id string) string { return cmp.Or(l.short[id], id) }
 
 // log is one member's.
 func (g *Group) log(ctx context.Context, m member, req ask.LogRequest) (out Log, err error) {
@@ -246,14 +244,9 @@ func (g *Group) log(ctx context.Context, m member, req ask.LogRequest) (out Log,
 	if out.Checkpoints, err = at.Log(ctx, req); err != nil {
 		return out, err
 	}
-	names, err := at.Names(ctx)
-	out.Sessions, out.subjects, out.short = names.Len(), map[string]string{}, map[string]string{}
-	for i, c := range out.Checkpoints {
+	for i := range out.Checkpoints {
 		out.Checkpoints[i].Repo = m.path
-		out.subjects[c.Commit] = m.Subject(c.Commit)
-		for _, s := range c.Sessions {
-			out.short[s.ID] = names.Short(s.ID)
-		}
 	}
+	out.names, err = at.Names(ctx)
 	return out, err
 }
