@@ -142,7 +142,7 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 		return nil
 	}
 	if err := removeHalfWritten(path); err != nil {
-		return fmt.Errorf("setup: clear half-written files: %w", err)
+		return err
 	}
 	text, err := readIfThere(path)
 	if err != nil {

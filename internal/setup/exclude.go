@@ -39,19 +39,28 @@ func installExclude(l Layout, r *Report) error {
 			l.pathForUser(l.Exclude), strings.Join(excludePatterns(), " and "))
 		return nil
 	}
+	if err := os.MkdirAll(filepath.Dir(l.Exclude), 0o777); err != nil {
+		return fmt.Errorf("setup: make the exclude file's folder: %w", err)
+	}
+	return editExclude(l, r, func(text string) string {
+		if strings.Contains(text, excludeBlock()) {
+			return text
+		}
+		return addBlock(cutBlock(text)) // a damaged block is made anew
+	})
+}
+
+// editExclude gives the exclude file another text.
+func editExclude(l Layout, r *Report, edit func(text string) string) error {
 	text, err := readIfThere(l.Exclude)
 	if err != nil {
 		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}
-	if strings.Contains(string(text), excludeBlock()) {
+	edited := edit(string(text))
+	if edited == string(text) {
 		return nil
 	}
-	rest, _ := cutBlock(string(text)) // a damaged block is made anew
-	rest = addBlock(rest)
-	if err := os.MkdirAll(filepath.Dir(l.Exclude), 0o777); err != nil {
-		return fmt.Errorf("setup: make the exclude file's folder: %w", err)
-	}
-	if err := writeFile(l.Exclude, []byte(rest), 0o666); err != nil {
+	if err := writeFile(l.Exclude, []byte(edited), 0o666); err != nil {
 		return fmt.Errorf("setup: write the exclude file: %w", err)
 	}
 	r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
@@ -63,21 +72,9 @@ func removeExclude(l Layout, r *Report) error {
 		return nil
 	}
 	if err := removeHalfWritten(l.Exclude); err != nil {
-		return fmt.Errorf("setup: clear half-written files: %w", err)
+		return err
 	}
-	text, err := readIfThere(l.Exclude)
-	if err != nil {
-		return fmt.Errorf("setup: read the exclude file: %w", err)
-	}
-	rest, found := cutBlock(string(text))
-	if !found {
-		return nil
-	}
-	if err := writeFile(l.Exclude, []byte(rest), 0o666); err != nil {
-		return fmt.Errorf("setup: write the exclude file: %w", err)
-	}
-	r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
-	return nil
+	return editExclude(l, r, cutBlock)
 }
 
 // addBlock puts the block at the head of the text, behind a byte order mark.
@@ -88,13 +85,13 @@ func addBlock(text string) string {
 	return excludeBlock() + text
 }
 
-// cutBlock takes our block out of the text and reports whether there was one. Lines of
+// cutBlock takes our block out of the text, if there is one. Lines of
 // the user's inside it stay. Without its end the block is the run of our own patterns.
-func cutBlock(text string) (string, bool) {
+func cutBlock(text string) string {
 	lines := slices.Collect(strings.Lines(text))
 	begin := slices.IndexFunc(lines, lineEquals(blockBegin))
 	if begin < 0 {
-		return text, false
+		return text
 	}
 	end := begin + 1
 	if n := slices.IndexFunc(lines[begin:], lineEquals(blockEnd)); n >= 0 {
@@ -113,7 +110,7 @@ func cutBlock(text string) (string, bool) {
 			kept.WriteString(bom)
 		}
 	}
-	return kept.String(), true
+	return kept.String()
 }
 
 // lineEquals compares lines without a byte order mark and without the line's end, which an editor

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,15 +57,13 @@ func copyMode(old, temp string) error {
 func removeHalfWritten(path string) error {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return absentIsFine(err)
-	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), base+tempMark) {
-			if err := os.Remove(dir + e.Name()); err != nil {
-				return absentIsFine(err)
-			}
+			err = cmp.Or(absentIsFine(err), os.Remove(dir+e.Name()))
 		}
+	}
+	if absentIsFine(err) != nil {
+		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (h hook) renameBack(slot string) error {
 // whether there was anything to do.
 func (h hook) remove(l Layout, r *Report) (bool, error) {
 	if err := removeHalfWritten(h.path()); err != nil {
-		return false, fmt.Errorf("setup: clear half-written hooks: %w", err)
+		return false, err
 	}
 	slot := h.scriptFile(readText(h.path()))
 	if err := h.dropCopies(slot); err != nil {

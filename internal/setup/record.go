@@ -88,9 +88,7 @@ func inAnyWorktree(path string) bool {
 
 // isInstalled reports whether anything outside .rekal shows that Install was here.
 func isInstalled(l Layout) bool {
-	text, _ := os.ReadFile(l.Exclude)
-	_, found := cutBlock(string(text))
-	return found || slices.ContainsFunc(hookDirs(l), holdsOurScript)
+	return Excluded(l.Exclude) || slices.ContainsFunc(hookDirs(l), holdsOurScript)
 }
 
 // pathsToMake are the paths that Install makes where they are missing. .rekal itself is
@@ -174,9 +172,7 @@ func (r *record) remove(rep *Report) error {
 		errs = append(errs, removeAdditions(r.layout, path, r, rep))
 	}
 	for _, p := range slices.Backward(r.paths) {
-		if err := removeHalfWritten(p); err != nil {
-			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
-		}
+		errs = append(errs, removeHalfWritten(p))
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
