@@ -48,10 +48,7 @@ func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]r
 		}
 		file := result.AttributedFile{Path: f.Path, Wrote: map[string][]result.Range{}}
 		for writer, numbers := range lines {
-			var ranges []result.Range
-			for _, r := range session.RangesOf(numbers) {
-				ranges = append(ranges, result.Range(r))
-			}
+			ranges := session.RangesOf(numbers)
 			if writer == "" {
 				file.Unknown = ranges
 				continue

@@ -95,7 +95,7 @@ type Why struct {
 }
 
 // Range is some lines: the first and the last one.
-type Range [2]int
+type Range = [2]int
 
 // Source is a commit that brought lines.
 type Source struct {

@@ -1,15 +1,15 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // writeWhy says which lines were asked about, and which of them no session explains.
 func (p *page) writeWhy(w *result.Why) {
-	p.writeLine("", "  ", printableSpanf(bold, "%s:%s", w.Path, rangeList([]result.Range{{w.From, w.To}})))
+	p.writeLine("", "  ", printableSpanf(bold, "%s:%s", w.Path, rangeList(session.Ranges{{w.From, w.To}})))
 	p.writeUnexplained(w)
 }
 
@@ -71,20 +71,12 @@ func subtractRanges(ranges, others []result.Range) (out []result.Range) {
 }
 
 // linesInWords names ranges of lines.
-func linesInWords(ranges []result.Range) string {
-	if len(ranges) == 1 && ranges[0][0] == ranges[0][1] {
+func linesInWords(ranges session.Ranges) string {
+	if ranges.Count() == 1 {
 		return "line " + rangeList(ranges)
 	}
 	return "lines " + rangeList(ranges)
 }
 
 // rangeList are ranges of lines: 3, 7-9.
-func rangeList(ranges []result.Range) string {
-	out := make([]string, len(ranges))
-	for i, r := range ranges {
-		if out[i] = fmt.Sprint(r[0]); r[1] != r[0] {
-			out[i] += fmt.Sprintf("-%d", r[1])
-		}
-	}
-	return strings.Join(out, ", ")
-}
+func rangeList(ranges session.Ranges) string { return strings.ReplaceAll(ranges.String(), ",", ", ") }

@@ -237,28 +237,28 @@ func (f *filePage) groupLines(why result.Recall, text []string) {
 func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
 	for i := range f.Hits {
 		e := f.Hits[i].Explains
-		if e == nil || !inRanges(e.Ranges, n) {
+		if e == nil || !nouns.Ranges(e.Ranges).Has(n) {
 			continue
 		}
 		p := part{Hit: &f.Hits[i], Color: i%colors + 1}
 		switch {
-		case inRanges(e.Exact, n):
+		case nouns.Ranges(e.Exact).Has(n):
 			p.Note, p.Exact = "wrote these lines", true
-		case inRanges(e.Shared, n):
+		case nouns.Ranges(e.Shared).Has(n):
 			p.Note = "one of several sessions"
 		default:
 			p.Note = f.Hits[i].Tie + ", and is tied to the commit of these lines"
 		}
 		return p.Hit, p
 	}
-	if inRanges(why.Why.Uncommitted, n) {
+	if nouns.Ranges(why.Why.Uncommitted).Has(n) {
 		return nil, part{Note: "not committed"}
 	}
 	for _, s := range why.Why.Unexplained {
-		if inRanges(s.Ranges, n) {
+		if nouns.Ranges(s.Ranges).Has(n) {
 			note := "commit " + s.Commit + ", no session known"
 			for _, by := range s.Notes {
-				if inRanges(by.Ranges, n) {
+				if nouns.Ranges(by.Ranges).Has(n) {
 					note += ": " + by.String()
 				}
 			}
@@ -266,10 +266,6 @@ func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
 		}
 	}
 	return nil, part{}
-}
-
-func inRanges(ranges []result.Range, n int) bool {
-	return slices.ContainsFunc(ranges, func(r result.Range) bool { return r[0] <= n && n <= r[1] })
 }
 
 // makeTogether is the page of files that change together.
