@@ -41,10 +41,14 @@ type App struct {
 	helpErr error // what went wrong as help was printed
 }
 
-// options are what the flags and arguments of a command say: validate refuses what can't be run, run does it.
+// options are what the flags and arguments of a command say; run does it.
 type options interface {
-	validate(fs *pflag.FlagSet, args []string) error
 	run(ctx context.Context, app *App) error
+}
+
+// validator is options that refuse what can't be run. A command without it takes no arguments.
+type validator interface {
+	validate(fs *pflag.FlagSet, args []string) error
 }
 
 // withOptions makes a command validate and run its options.
@@ -53,7 +57,11 @@ func (app *App) withOptions(cmd *cobra.Command, o options) *cobra.Command {
 	fs.BoolP("help", "h", false, "explain the command")
 	fs.Lookup("help").Hidden = true
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if err := o.validate(fs, args); err != nil {
+		err := noArgs(args)
+		if v, ok := o.(validator); ok {
+			err = v.validate(fs, args)
+		}
+		if err != nil {
 			return &usageError{err: err, command: cmd.Name()}
 		}
 		return nil

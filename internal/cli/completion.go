@@ -45,14 +45,12 @@ func (c *completionOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("name a shell: bash, zsh or fish")
-	case !slices.Contains(shells(), args[0]):
+	case !slices.Contains(fixedWords()[takesShell], args[0]):
 		return fmt.Errorf("unknown shell %q: bash, zsh or fish", args[0])
 	}
 	c.shell = args[0]
 	return noArgs(args[1:])
 }
-
-func shells() []string { return []string{"bash", "zsh", "fish"} }
 
 func (c *completionOptions) run(_ context.Context, app *App) error {
 	script, err := app.completionScript(c.shell)
@@ -189,36 +187,35 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []comp
 		words = app.completeRevisions(ctx)
 	case takesRemote:
 		words = app.completeRemotes(ctx)
-	case takesShell:
-		words = shells()
 	case groupFlag:
 		words, _ = group.Names(ctx, app.Process)
-	case "format":
-		words = []string{agentTrace, gitAINotes}
-	case "agent":
-		words = session.Agents()
-	case "actor":
-		words = []string{session.ActorHuman, session.ActorAgent}
-	case "role":
-		words = []string{session.RoleHuman, session.RoleAssistant}
-	case "kind":
-		words = []string{ask.KindSession, ask.KindMemory, ask.KindRecord}
-	case "color":
-		words = []string{"always", "auto", "never"}
-	case "brief":
-		words = []string{"prompts", "edits", "prompts,edits"}
-	case "hook":
-		words = brief.Agents()
 	case "intent":
 		for _, i := range compress.Intents() {
 			words = append(words, string(i))
 		}
+	default:
+		words = fixedWords()[argument]
 	}
 	var out []completion
 	for _, w := range words {
 		out = append(out, completion{w, ""})
 	}
 	return out
+}
+
+// fixedWords are the values of arguments and flags that are the same everywhere.
+func fixedWords() map[string][]string {
+	return map[string][]string{
+		takesShell: {"bash", "zsh", "fish"},
+		"format":   {agentTrace, gitAINotes},
+		"agent":    session.Agents(),
+		"actor":    {session.ActorHuman, session.ActorAgent},
+		"role":     {session.RoleHuman, session.RoleAssistant},
+		"kind":     {ask.KindSession, ask.KindMemory, ask.KindRecord},
+		"color":    {"always", "auto", "never"},
+		"brief":    {"prompts", "edits", "prompts,edits"},
+		"hook":     brief.Agents(),
+	}
 }
 
 // shownIDs bounds how many sessions and memories are offered: the latest.

@@ -72,10 +72,7 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 	if err != nil {
 		return err
 	}
-	app.notifyStep("making the caches anew")
-	err = curate.ForgetCaches(ctx, w)
-	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	app.printDone("forgot %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
-	(&scrubOptions{}).hintLeftovers(app, left, ledger.Scrubbed{})
-	return errors.Join(err, undone)
+	said := fmt.Sprintf("forgot %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+	out.Kin, out.Remotes = nil, nil // no remote has it, and what was forked from it keeps nothing of it
+	return app.finishRewrite(ctx, w, author, out, said)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/lsp"
 )
@@ -25,8 +24,6 @@ docs/show.md says how to set up Neovim, Helix, Emacs and VS Code.`,
 	}
 	return app.withOptions(cmd, c)
 }
-
-func (c *lspOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *lspOptions) run(ctx context.Context, app *App) error {
 	server := &lsp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}

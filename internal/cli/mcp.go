@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/mcp"
 )
@@ -25,8 +24,6 @@ with the agents used here.
 	}
 	return app.withOptions(cmd, c)
 }
-
-func (c *mcpOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *mcpOptions) run(ctx context.Context, app *App) error {
 	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}

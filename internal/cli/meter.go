@@ -26,10 +26,9 @@ type meter struct {
 	out   io.Writer // nil: no terminal
 	what  string
 	quiet bool // until it is known how much there is to do
-	quit  chan struct{}
-	done  sync.WaitGroup
 
 	mu       sync.Mutex // guards out and what follows
+	ended    bool
 	at, of   int
 	elapsed  time.Duration // as far as it was watched
 	occupied int           // characters of the line that stands there
@@ -37,10 +36,10 @@ type meter struct {
 
 // meter starts one; end must be called.
 func (app *App) meter(task string) *meter {
-	m := &meter{app: app, what: task, quit: make(chan struct{})}
+	m := &meter{app: app, what: task}
 	if app.Terminal {
 		m.out, app.Stderr = app.Stderr, m
-		m.done.Go(m.watch)
+		time.AfterFunc(meterAfter, func() { m.redraw(meterAfter) })
 	}
 	return m
 }
@@ -74,13 +73,12 @@ func (m *meter) setStage(stage string, at, of int) {
 
 // end takes the line away.
 func (m *meter) end() {
-	if m.out == nil {
-		return
+	m.eraseLine()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended = true; m.out != nil {
+		m.app.Stderr = m.out
 	}
-	close(m.quit)
-	m.done.Wait()
-	m.writeLine("")
-	m.app.Stderr = m.out
 }
 
 // eraseLine takes the line away until it is written the next time.
@@ -100,26 +98,14 @@ func (m *meter) Write(p []byte) (int, error) {
 	return m.out.Write(p)
 }
 
-func (m *meter) watch() {
-	next := time.NewTimer(meterAfter)
-	defer next.Stop()
-	since := meterAfter
-	for {
-		select {
-		case <-m.quit:
-			return
-		case <-next.C:
-			m.redraw(since)
-			next.Reset(meterEvery)
-			since = meterEvery
-		}
-	}
-}
-
-// redraw writes what is known now, so long behind the last time.
+// redraw writes what is known now, so long behind the last time, and again and again until the end.
 func (m *meter) redraw(since time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.ended {
+		return
+	}
+	time.AfterFunc(meterEvery, func() { m.redraw(meterEvery) })
 	m.elapsed += since
 	switch head := "git-rekal: " + m.what; {
 	case m.of > 0 && m.at < m.of:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -30,8 +29,6 @@ tells no times, so a Cursor session at work during the pause is captured no furt
 	}
 	return app.withOptions(cmd, c)
 }
-
-func (c *pauseOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *pauseOptions) run(ctx context.Context, app *App) error {
 	w, author, err := app.openShared(ctx)

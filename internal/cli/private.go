@@ -62,6 +62,6 @@ func (c *privateOptions) moveLedgers(ctx context.Context, app *App, w *workspace
 		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
 			session.CountNoun(out.Sent, "turn"), strings.Join(c.ids, " ")))
 	}
-	(&scrubOptions{}).hintLeftovers(app, out.Left, ledger.Scrubbed{})
+	app.hintLeftovers(out.Left, ledger.Scrubbed{})
 	return nil
 }

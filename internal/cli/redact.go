@@ -61,6 +61,6 @@ func (c *redactOptions) run(ctx context.Context, app *App) error {
 			said = fmt.Sprintf("redacted again: %s changed as in the transcript, %s taken out: rewrote %s of %s",
 				session.CountNoun(out.Retold, "text"), session.CountNoun(out.Places, "place"), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 		}
-		return (&scrubOptions{}).finishRewrite(ctx, app, w, author, out, said)
+		return app.finishRewrite(ctx, w, author, out, said)
 	})
 }

@@ -145,12 +145,12 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	if out.Tip != out.Old {
 		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 	}
-	return errors.Join(c.scrubRecords(ctx, app, w), c.finishRewrite(ctx, app, w, author, out, said))
+	return errors.Join(c.scrubRecords(ctx, app, w), app.finishRewrite(ctx, w, author, out, said))
 }
 
 // finishRewrite does and says what is left when a part of the ledger was written anew.
-func (c *scrubOptions) finishRewrite(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, done string) error {
-	holding, kept := c.replaceOnRemotes(ctx, app, author, out)
+func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, done string) error {
+	holding, kept := app.replaceOnRemotes(ctx, author, out)
 	app.notifyStep("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
@@ -159,7 +159,7 @@ func (c *scrubOptions) finishRewrite(ctx context.Context, app *App, w *workspace
 		// They stay until the remote is replaced.
 		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })
 	})
-	c.hintLeftovers(app, left, out)
+	app.hintLeftovers(left, out)
 	return errors.Join(err, undone)
 }
 
@@ -177,7 +177,7 @@ func scrubCounts(out ledger.Scrubbed) string {
 
 // replaceOnRemotes brings the remotes that hold what was scrubbed to the new history, and tells which still
 // hold it.
-func (c *scrubOptions) replaceOnRemotes(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
+func (app *App) replaceOnRemotes(ctx context.Context, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.notifyStep("replacing the ledger on " + remote)
@@ -192,7 +192,7 @@ func (c *scrubOptions) replaceOnRemotes(ctx context.Context, app *App, author wo
 }
 
 // hintLeftovers says what is left to do.
-func (c *scrubOptions) hintLeftovers(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
+func (app *App) hintLeftovers(left ledger.Leftovers, out ledger.Scrubbed) {
 	if len(left.Refs) > 0 {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -29,8 +28,6 @@ What the signature covers is all that the branch holds: also what somebody else 
 	}
 	return app.withOptions(cmd, &signOptions{})
 }
-
-func (c *signOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 // errNoSigning is a sign where nothing says that there is to be a signature.
 var errNoSigning = errors.New(`signing is off: "git config rekal.sign true" and user.signingKey, or commit.gpgSign, switch it on`)

@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -28,8 +27,6 @@ Shows the version of git-rekal, of its libraries, and of the ledger format that 
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
 	return app.withOptions(cmd, c)
 }
-
-func (c *versionOptions) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *versionOptions) run(ctx context.Context, app *App) error {
 	engine, err := ask.EngineVersion(ctx)
