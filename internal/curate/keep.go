@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -74,9 +76,8 @@ func notePlaces(w *workspace.Workspace, r *records.Record) {
 	if head, err := w.Repo.Head(); err == nil {
 		r.Branch = head.Branch
 	}
-	root := w.Repo.Layout().WorkTree
-	if dir, err := filepath.Rel(withoutLinks(root), withoutLinks(w.Dir)); err == nil && root != "" && filepath.IsLocal(dir) && dir != "." {
-		r.Dir = filepath.ToSlash(dir)
+	if below, ok := w.Repo.PathInside("x"); ok && path.Dir(below) != "." { // the root itself is nothing inside
+		r.Dir = path.Dir(below)
 	}
 	now, err := worktree.Open(w.Repo, "")
 	if err != nil {
@@ -84,43 +85,39 @@ func notePlaces(w *workspace.Workspace, r *records.Record) {
 	}
 	defer now.Close()
 	r.Files = map[string]string{}
+	completePaths(w, r, func(at string) bool {
+		blob := now.Blob(at, nil)
+		if blob != "" && blob != worktree.Unread {
+			r.Files[at] = string(blob)
+		}
+		return blob != ""
+	})
+}
+
+// completePaths makes paths in a command's output those from the work tree's root, where one is there.
+func completePaths(w *workspace.Workspace, r *records.Record, isThere func(at string) bool) {
 	for i, p := range r.Paths {
-		for _, at := range possiblePaths(w, p, r.Dir) {
-			blob := now.Blob(at, nil)
-			if blob == "" {
-				continue
-			}
-			r.Paths[i] = at
-			if blob != worktree.Unread {
-				r.Files[at] = string(blob)
-			}
-			break
+		all := possiblePaths(w, p, r.Dir)
+		if at := slices.IndexFunc(all, isThere); at >= 0 {
+			r.Paths[i] = all[at]
 		}
 	}
 }
 
 // possiblePaths are the paths from the work tree's root that a path in a command's output may mean.
-func possiblePaths(w *workspace.Workspace, path, dir string) (out []string) {
-	if filepath.IsAbs(path) {
+func possiblePaths(w *workspace.Workspace, named, dir string) (out []string) {
+	if filepath.IsAbs(named) {
 		root := w.Repo.Layout().WorkTree
-		rel, err := filepath.Rel(root, path)
+		rel, err := filepath.Rel(root, named)
 		if err != nil || root == "" || !filepath.IsLocal(rel) {
 			return nil
 		}
 		return []string{filepath.ToSlash(rel)}
 	}
-	for _, p := range []string{filepath.Join(dir, path), path} {
+	for _, p := range []string{filepath.Join(dir, named), named} {
 		if p = filepath.ToSlash(filepath.Clean(p)); filepath.IsLocal(p) && !strings.HasPrefix(p, ".git/") {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// withoutLinks is a folder without links on the way, where it is there.
-func withoutLinks(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }

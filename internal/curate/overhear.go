@@ -120,13 +120,9 @@ func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Out
 		r.Dir = o.Dir
 	}
 	root := w.Repo.Layout().WorkTree
-	for i, p := range r.Paths {
-		for _, at := range possiblePaths(w, p, r.Dir) {
-			if _, err := os.Lstat(path.Join(root, at)); err == nil {
-				r.Paths[i] = at
-				break
-			}
-		}
-	}
+	completePaths(w, &r, func(at string) bool {
+		_, err := os.Lstat(path.Join(root, at))
+		return err == nil
+	})
 	return r, c.Text != ""
 }
