@@ -241,9 +241,7 @@ func (m *Moment) LineStats(ctx context.Context, word string, limit int, progress
 	} else {
 		err = m.countTree(ctx, &out, path, progress)
 	}
-	slices.SortStableFunc(out.Results, func(a, b result.Lines) int {
-		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Key, b.Key))
-	})
+	slices.SortStableFunc(out.Results, byLines)
 	if n := len(out.Results); limit > 0 && n > limit {
 		out.Results, out.More = out.Results[:limit], n-limit
 	}

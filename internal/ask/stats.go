@@ -16,14 +16,11 @@ import (
 
 // StatsRequest asks what requests to language models took.
 type StatsRequest struct {
-	By    string // one of Groupings
+	By    string // one of db.Groupings
 	Agent string // of sessions of this agent; "" for all
 	Times
 	Limit int // at most so many results; 0: all
 }
-
-// Groupings are what Stats can sum up by.
-func Groupings() []string { return db.Groupings() }
 
 // errAuthors is why colleagues are not compared.
 var errAuthors = errors.New(`by author shows yourself only; where the team wants all: "git config rekal.stats.authors true"`)
@@ -132,8 +129,8 @@ func (m *Moment) setTitles(ctx context.Context, by string, rows []result.Tokens)
 
 // CheckGrouping refuses a word that nothing can be summed up by.
 func CheckGrouping(by string) error {
-	if !slices.Contains(Groupings(), by) {
-		return name.WrongFilter("by", fmt.Errorf("%q is none of %s", by, strings.Join(Groupings(), ", ")))
+	if !slices.Contains(db.Groupings(), by) {
+		return name.WrongFilter("by", fmt.Errorf("%q is none of %s", by, strings.Join(db.Groupings(), ", ")))
 	}
 	return nil
 }

@@ -26,9 +26,7 @@ type (
 	Blames = why.Blames
 	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
-	// Exchange lets several repositories share what makes their scores comparable.
-	Exchange = search.Exchange
-	// Pool is what repositories share through an Exchange.
+	// Pool is what repositories share through an exchange.
 	Pool = search.Pool
 	// Page asks for a part of one item.
 	Page = recall.Page
@@ -46,8 +44,6 @@ type (
 	Lane = db.Lane
 	// StripTurn is what happened at a turn of a session.
 	StripTurn = db.StripTurn
-	// Share says who wrote lines.
-	Share = why.Share
 	// MemoryRow is a memory of a list.
 	MemoryRow = db.MemoryRow
 	// TablesKind is which database a statement reads.
@@ -92,8 +88,8 @@ var (
 // QueryLimits bounds a statement: see tables.QueryLimits.
 func QueryLimits() Limits { return tables.QueryLimits() }
 
-// NewExchange makes an Exchange between so many repositories.
-func NewExchange(members int) *Exchange { return search.NewExchange(members) }
+// NewExchange makes what lets so many repositories share what makes their scores comparable.
+func NewExchange(members int) *search.Exchange { return search.NewExchange(members) }
 
 // EngineVersion is the version of DuckDB.
 func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }

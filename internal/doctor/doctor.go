@@ -41,7 +41,8 @@ const (
 type doctor struct {
 	*workspace.Workspace
 	author workspace.Author
-	known  bool // whether git knows who the user is
+	known  bool                         // whether git knows who the user is
+	found  map[string][]transcript.File // the transcripts of each agent
 	out    result.Doctor
 }
 
@@ -356,6 +357,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 		d.addCheck("transcripts", Wrong, "", "%v", err)
 		return
 	}
+	d.found = map[string][]transcript.File{}
 	var none []string
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
@@ -366,7 +368,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 		for _, err := range found.Unreadable {
 			d.addCheck("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
 		}
-		if len(found.Files) == 0 {
+		if d.found[agent.Name()] = found.Files; len(found.Files) == 0 {
 			none = append(none, agent.Name())
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -75,24 +74,22 @@ const vanishingSoon = 7 * 24 * time.Hour
 
 // checkRetention tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
 func (d *doctor) checkRetention(ctx context.Context) {
-	roots, err := d.Repo.Worktrees()
-	if err != nil || !d.known || d.CheckReady() != nil {
+	if !d.known || d.CheckReady() != nil {
 		return // told already
 	}
 	var new map[session.NativeRef]bool
 	for _, k := range AgentRetention(d.Workspace) {
-		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
-		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
-		if err != nil || len(found.Files) == 0 || k.Days == 0 {
+		if len(d.found[k.Agent]) == 0 || k.Days == 0 {
 			continue
 		}
 		if new == nil {
+			var err error
 			if new, err = d.uncapturedSessions(ctx); err != nil {
 				d.addCheck("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
 				return
 			}
 		}
-		d.reportVanishing(k, found.Files, new)
+		d.reportVanishing(k, d.found[k.Agent], new)
 	}
 }
 
