@@ -100,11 +100,7 @@ func outgoingText(ctx context.Context, author workspace.Author, remote string) (
 }
 
 func writeParts(b *strings.Builder, parts []ledger.Part) {
-	ids := map[string]string{}
-	for _, p := range parts {
-		ids[p.ID] = ""
-	}
-	short := session.NewNames(ids)
+	short := namesOf(parts, func(p ledger.Part) string { return p.ID })
 	for i, p := range parts {
 		if i == shownSessions {
 			fmt.Fprintf(b, "    and %d more\n", len(parts)-i)

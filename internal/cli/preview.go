@@ -77,7 +77,7 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 	if p.Skipped > 0 {
 		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.CountNoun(p.Skipped, "line"))
 	}
-	short, sources := shortParts(p.Parts), groupBy(p.Parts, func(p capture.Part) string { return p.Source })
+	short, sources := namesOf(p.Parts, func(p capture.Part) string { return p.ID }), groupBy(p.Parts, func(p capture.Part) string { return p.Source })
 	for _, source := range slices.Sorted(maps.Keys(sources)) {
 		writeSource(&b, source, sources[source], short)
 	}
@@ -121,10 +121,11 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 	}
 }
 
-func shortParts(parts []capture.Part) session.Names {
+// namesOf shortens the IDs of what is listed.
+func namesOf[T any](all []T, id func(T) string) session.Names {
 	ids := map[string]string{}
-	for _, p := range parts {
-		ids[p.ID] = ""
+	for _, one := range all {
+		ids[id(one)] = ""
 	}
 	return session.NewNames(ids)
 }

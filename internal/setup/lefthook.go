@@ -2,6 +2,8 @@ package setup
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,17 +26,10 @@ func (l Layout) lefthookCalls(name string) bool {
 	}
 	var files []string
 	for _, pattern := range []string{"lefthook*.*", ".lefthook*.*", ".config/lefthook*.*"} {
-		found, err := filepath.Glob(filepath.Join(escapeGlob(l.WorkTree), pattern))
-		if err == nil {
-			files = append(files, found...)
-		}
+		found, _ := fs.Glob(os.DirFS(l.WorkTree), pattern) // which is one
+		files = append(files, found...)
 	}
-	return slices.ContainsFunc(files, func(path string) bool { return callsRekal(readText(path), name) })
-}
-
-// escapeGlob makes a path one that filepath.Glob takes as it stands.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	return slices.ContainsFunc(files, func(path string) bool { return callsRekal(readText(filepath.Join(l.WorkTree, path)), name) })
 }
 
 // hintLefthook says what to add to lefthook's configuration where ours runs its hooks.

@@ -122,13 +122,10 @@ func (l Layout) check() error {
 
 // installDir makes .rekal, which is nobody else's to read: it holds conversations.
 func installDir(l Layout, made *record, r *Report) error {
-	err := os.Mkdir(l.RekalDir, 0o700)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("setup: make the folder: %w", err)
-	}
-	if err == nil {
+	if err := os.Mkdir(l.RekalDir, 0o700); err == nil {
 		r.addDone("folder %s", l.pathForUser(l.RekalDir))
-		return made.write()
+	} else if !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("setup: make the folder: %w", err)
 	}
 	info, err := os.Stat(l.RekalDir)
 	if err != nil {
