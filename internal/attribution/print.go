@@ -8,7 +8,8 @@
 //	CredibleTies, CredibleLines  which statements of the ledgers count
 //	Revision                     how a session is tied to a commit that somebody asks for
 //	Resolve, Lineage             what amends and rebases made of commits
-//	MatchPatches, MatchAncestors what a commit that no hook saw was made of
+//
+// What a commit that no hook saw was made of is found in package commits (squash.go).
 package attribution
 
 import "unicode"

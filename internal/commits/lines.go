@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
@@ -17,12 +16,12 @@ const tellingLine = 8
 // lineSet is a set of lines of a file.
 type lineSet map[string]bool
 
-// matchLines looks for the lines that parts added in the commit in question.
-func (s *squash) matchLines() error {
+// compareLines looks for the lines that candidates added in the commit in question.
+func (s *squash) compareLines() error {
 	brought := map[string]lineSet{}
 	read := 0
 	for _, k := range s.candidates {
-		if k.Matched || !k.Here || !k.MostlyTaken() || read == maxRead {
+		if k.matched || !k.isHere() || !k.isMostlyTaken() || read == maxRead {
 			continue
 		}
 		c := k.present[len(k.present)-1]
@@ -30,37 +29,36 @@ func (s *squash) matchLines() error {
 			continue
 		}
 		read++
-		var err error
-		if k.LineMatch, err = s.lineMatch(k, c, brought); err != nil {
+		if err := s.countLines(k, c, brought); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lineMatch counts the lines that a part added, and those of them that the commit in question brought.
-func (s *squash) lineMatch(k *candidate, c git.Commit, brought map[string]lineSet) (a attribution.LineMatch, err error) {
-	a.Everything = len(k.Paths) == len(s.keys)
+// countLines counts the lines that a candidate added, and those of them that the commit in question brought.
+func (s *squash) countLines(k *candidate, c git.Commit, brought map[string]lineSet) error {
+	k.lines.everything = len(k.Paths) == len(s.keys)
 	for i, p := range k.Paths {
-		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.SameFiles, p) {
+		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.sameFiles, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
 		if err := s.readNewLines(p, brought); err != nil {
-			return attribution.LineMatch{}, err
+			return err
 		}
 		own, err := s.linesAdded(c, p)
 		if err != nil {
-			return attribution.LineMatch{}, err
+			return err
 		}
-		a.AddedByCommit += len(brought[p])
+		k.lines.addedByCommit += len(brought[p])
 		for l := range own {
-			a.Added++
+			k.lines.added++
 			if brought[p][l] {
-				a.Found++
+				k.lines.found++
 			}
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // readNewLines reads the lines of a file that never stood in what the file was before.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -49,36 +48,6 @@ const (
 // emptyBlob is the key of what every empty file is, e69de29bb2d1d643….
 const emptyBlob db.Key = -0x19621d644d2e29bd
 
-// candidate is a code commit of a ledger that may be part of the commit in question.
-type candidate struct {
-	attribution.Candidate
-	db.CodeCommit
-	present []git.Commit // itself and what it became by amends and rebases, as far as it is here
-
-	sameChange bool
-}
-
-// newCandidate is a candidate before its objects are looked for.
-func (s *squash) newCandidate(c db.CodeCommit) *candidate {
-	k := &candidate{CodeCommit: c, Candidate: attribution.Candidate{
-		Email: c.Email, Branch: c.Branch, When: c.TS.Truncate(time.Second), Files: c.Files, Shared: len(c.Paths), SamePatch: c.SamePatch,
-	}}
-	for i, p := range c.Paths {
-		if b := c.Blobs[i]; b == s.keys[p] && b != 0 && b != emptyBlob {
-			k.SameFiles = append(k.SameFiles, p)
-		}
-	}
-	return k
-}
-
-// unwrapped are candidates as package attribution takes them.
-func unwrapped(all []*candidate) (out []*attribution.Candidate) {
-	for _, k := range all {
-		out = append(out, &k.Candidate)
-	}
-	return out
-}
-
 // squash is the search for what a commit was made of.
 type squash struct {
 	repo       *git.Repo
@@ -115,9 +84,9 @@ func SquashedFrom(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID)
 		return nil, false, ctx.Err()
 	}
 	for _, k := range s.candidates {
-		if k.Matched || k.sameChange {
+		if k.matched || k.sameChange {
 			out = append(out, k.SHA)
-			copied = copied || k.Candidate.SamePatch || k.sameChange
+			copied = copied || k.SamePatch || k.sameChange
 		}
 	}
 	slices.Sort(out)
@@ -125,7 +94,7 @@ func SquashedFrom(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID)
 }
 
 func (s *squash) match(ctx context.Context) error {
-	if err := s.dropReachable(ctx); err != nil || len(s.candidates) == 0 || attribution.MatchPatches(unwrapped(s.candidates)) {
+	if err := s.dropReachable(ctx); err != nil || len(s.candidates) == 0 || s.matchPatches() {
 		return err
 	}
 	return s.matchContent()
@@ -154,7 +123,7 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	for i, c := range commits {
 		k := s.newCandidate(c)
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo || s.rev.ChangeID != "" // a change may be rewritten late
-		if c.SamePatch || len(k.SameFiles) > 0 || i < maxByFileNames && recent {
+		if c.SamePatch || len(k.sameFiles) > 0 || i < maxByFileNames && recent {
 			s.candidates = append(s.candidates, k)
 		} else {
 			s.others = append(s.others, k)
@@ -196,8 +165,8 @@ func (s *squash) dropReachable(ctx context.Context) error {
 		})
 	})
 	for _, k := range s.candidates {
-		if k.Here = len(k.present) > 0; k.Here && k.When.IsZero() {
-			k.When = k.present[0].Committer.When
+		if k.isHere() && k.when.IsZero() {
+			k.when = k.present[0].Committer.When
 		}
 		k.sameChange = slices.ContainsFunc(k.present, func(c git.Commit) bool {
 			return s.rev.ChangeID != "" && c.ChangeID == s.rev.ChangeID && c.Author.Email == s.rev.Author.Email
@@ -265,17 +234,17 @@ func (s *squash) matchContent() error {
 	if err := s.readPastContent(); err != nil {
 		return err
 	}
-	attribution.KeepDistinctive(unwrapped(s.candidates), func(p *attribution.Candidate, path string) bool { return s.wasInBranch(path, s.blobs[path], p.When) })
-	if err := s.matchLines(); err != nil {
+	s.matchFiles()
+	if err := s.compareLines(); err != nil {
 		return err
 	}
-	attribution.MatchLines(unwrapped(s.candidates))
+	s.matchLines()
 	// Whoever wrote a commit at another time than it was committed copied one commit, whose
 	// predecessors have copies of their own.
 	if d := s.rev.Committer.When.Sub(s.rev.Author.When); d.Abs() > time.Second {
 		return nil
 	}
-	return attribution.MatchAncestors(unwrapped(s.candidates), unwrapped(s.others), s.ancestry())
+	return s.matchAncestors()
 }
 
 // readPastContent reads what stood in the files since the first candidate was made.
@@ -283,7 +252,7 @@ func (s *squash) readPastContent() error {
 	since := s.rev.Committer.When
 	var paths []string
 	for _, k := range s.candidates {
-		t := k.When
+		t := k.when
 		if t.IsZero() {
 			t = s.rev.Committer.When.Add(-longAgo)
 		}
@@ -299,7 +268,7 @@ func (s *squash) readPastContent() error {
 	var err error
 	s.past, err = history.PastContents(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
 	for _, k := range slices.Concat(s.candidates, s.others) {
-		k.AlreadyIn = s.isAlreadyIn(k)
+		k.alreadyIn = s.isAlreadyIn(k)
 	}
 	return err
 }
@@ -318,28 +287,10 @@ func (s *squash) wasInBranch(path string, blob git.OID, at time.Time) bool {
 func (s *squash) isAlreadyIn(k *candidate) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
-			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.When) {
+			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.when) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// ancestry tells whether one candidate is an ancestor of another one, as far as both are here.
-func (s *squash) ancestry() func(from, to *attribution.Candidate) (bool, error) {
-	here := map[*attribution.Candidate][]git.Commit{}
-	for _, k := range s.candidates {
-		here[&k.Candidate] = k.present
-	}
-	return func(from, to *attribution.Candidate) (bool, error) {
-		for _, c := range here[from] {
-			for _, e := range here[to] {
-				if ok, err := s.repo.IsAncestor(c.OID, e.OID); ok || err != nil {
-					return ok, err
-				}
-			}
-		}
-		return false, nil
-	}
 }
