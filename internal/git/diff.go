@@ -54,7 +54,7 @@ func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
 // Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
 func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	out := []Change{}
-	err := r.unboundedTrees().eachDifference(older, newer, "", func(path string, before, after TreeEntry) (into bool, err error) {
+	err := r.EachDifference(older, newer, func(path string, before, after TreeEntry) (into bool, err error) {
 		c := Change{Path: path, Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
 		switch {
 		case before.IsDir() || after.IsDir():

@@ -137,7 +137,7 @@ func (r *Repo) MissingObjects(ids []OID) map[OID]bool {
 }
 
 // MainHeadHas reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
-func (r *Repo) MainHeadHas(name string) (bool, error) {
+func (r *Repo) MainHeadHas(name string) (has bool, err error) {
 	head, err := r.HeadIn(r.layout.CommonDir)
 	if err != nil || head.OID == "" {
 		return false, err
@@ -146,12 +146,11 @@ func (r *Repo) MainHeadHas(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for e, err := range r.Tree(c.Tree) {
-		if err != nil || strings.EqualFold(e.Name, name) {
-			return err == nil, err
-		}
-	}
-	return false, nil
+	err = r.EachDifference("", c.Tree, func(_ string, _, e TreeEntry) (into bool, err error) {
+		has = has || strings.EqualFold(e.Name, name)
+		return false, nil
+	})
+	return has, err
 }
 
 // CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func (r *Repo) Trees(bytes int) *Trees {
 }
 
 // unboundedTrees is a reader of trees of the user's own, however large.
-func (r *Repo) unboundedTrees() *Trees { return &Trees{repo: r, current: map[OID]string{}} }
+func (r *Repo) unboundedTrees() *Trees { return &Trees{repo: r} }
 
 // AllowMore lets the reader look at more bytes.
 func (t *Trees) AllowMore(bytes int) { t.left += bytes }
@@ -112,6 +111,12 @@ func (t *Trees) eachDifference(older, newer OID, prefix string, each func(path s
 		}
 		return t.eachDifference(before.ID(), after.ID(), path+"/", each)
 	})
+}
+
+// EachDifference hands on what is not the same in two trees of the user's own, however large, with the zero entry where one has nothing; a tree of "" is
+// empty. The answer is whether to look into a folder.
+func (r *Repo) EachDifference(older, newer OID, each func(path string, before, after TreeEntry) (into bool, err error)) error {
+	return r.unboundedTrees().eachDifference(older, newer, "", each)
 }
 
 // LastPassing is the name that comes last of those that lie exactly depth folders below a folder
@@ -201,8 +206,10 @@ func (t *Trees) entries(id OID) treeEntries {
 	if err != nil {
 		return treeEntries{err: err}
 	}
-	t.left -= len(raw)
-	t.current[id] = raw
+	if t.bounded { // nobody asks an unbounded reader twice
+		t.left -= len(raw)
+		t.current[id] = raw
+	}
 	return treeEntries{tree: id, size: t.repo.format.OIDSize, rest: raw}
 }
 
@@ -236,21 +243,6 @@ func (t *Trees) read(id OID) (string, error) {
 	}
 	raw, err := t.repo.read(id, kindTree)
 	return string(raw), err
-}
-
-// Tree yields the entries of a tree of the user's own, however large; "" is the empty one. An error is the last that it yields.
-func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
-	return func(yield func(TreeEntry, error) bool) {
-		all := r.unboundedTrees().entries(id)
-		for all.next() {
-			if !yield(all.entry, nil) {
-				return
-			}
-		}
-		if all.err != nil {
-			yield(TreeEntry{}, all.err)
-		}
-	}
 }
 
 // EntryAt is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be

@@ -176,11 +176,12 @@ func isTrimmedFromNames(c rune) bool { return c <= ' ' || strings.ContainsRune(`
 // writeTree writes the tree that a base becomes when files are put at paths, or with "" are taken away; "" for a tree that holds nothing.
 func (r *Repo) writeTree(base OID, files map[string]OID) (OID, error) {
 	all, below := map[string]TreeEntry{}, map[string]map[string]OID{}
-	for e, err := range r.Tree(base) {
-		if err != nil {
-			return "", err
-		}
+	err := r.EachDifference("", base, func(_ string, _, e TreeEntry) (into bool, err error) {
 		all[e.Name] = e
+		return false, nil
+	})
+	if err != nil {
+		return "", err
 	}
 	for path, id := range files {
 		name, rest, deeper := strings.Cut(path, "/")

@@ -52,42 +52,13 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 
 // filesBeyond lists the files that a tree has, and another one has not or has otherwise.
 func (t *tree) filesBeyond(ctx context.Context, base git.OID) (out []git.Entry, err error) {
-	err = t.addDifferences(ctx, base, t.root, "", &out)
+	err = t.repo.EachDifference(base, t.root, func(path string, _, after git.TreeEntry) (into bool, err error) {
+		if after.IsFile() && len(out) < maxFiles {
+			out = append(out, git.Entry{Path: path, OID: after.ID()})
+		}
+		return after.IsDir() && len(out) < maxFiles, ctx.Err()
+	})
 	return out, err
-}
-
-func (t *tree) addDifferences(ctx context.Context, older, newer git.OID, prefix string, out *[]git.Entry) error {
-	if older == newer || len(*out) >= maxFiles {
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	was := map[string]git.TreeEntry{}
-	for e, err := range t.repo.Tree(older) {
-		if err != nil {
-			return err
-		}
-		was[e.Name] = e
-	}
-	for e, err := range t.repo.Tree(newer) {
-		switch {
-		case err != nil:
-			return err
-		case was[e.Name] == e:
-		case e.IsDir():
-			before := git.OID("")
-			if w := was[e.Name]; w.IsDir() {
-				before = w.ID()
-			}
-			if err := t.addDifferences(ctx, before, e.ID(), prefix+e.Name+"/", out); err != nil {
-				return err
-			}
-		case e.IsFile():
-			*out = append(*out, git.Entry{Path: prefix + e.Name, OID: e.ID()})
-		}
-	}
-	return nil
 }
 
 // fileHolding is the file in which a candidate stands; "" for none.
