@@ -37,7 +37,11 @@ func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]r
 		return out, err
 	}
 	out.At = result.Time(commit.Committer.When)
-	files, err := why.BroughtLines(ctx, m.DB, m.w.Repo, id, m.Hidden)
+	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden)
+	if err != nil {
+		return out, err
+	}
+	files, err := counter.BroughtLines(ctx, id)
 	if err != nil {
 		return out, err
 	}

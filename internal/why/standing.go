@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -54,27 +55,62 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 			out.NoSession += len(s.lines)
 			continue
 		}
-		claims, err := c.finder.claims(ctx, s)
+		writers, noSession, err := c.writers(ctx, s)
 		if err != nil {
 			return out, err
 		}
-		for _, of := range claims {
-			behind := false
-			for _, claim := range of {
-				if slices.Contains(c.hidden, claim.Session) {
-					continue
-				}
-				if behind = true; claim.Exact {
-					out.Wrote[claim.Session]++
-					break
-				}
-			}
-			if !behind {
-				out.NoSession++
+		out.NoSession += noSession
+		for _, id := range writers {
+			if id != "" {
+				out.Wrote[id]++
 			}
 		}
 	}
 	return out, nil
+}
+
+// writers tells of each of some lines which session is known to have written it, "" for none, and behind how many of them no session is known.
+func (c *Counter) writers(ctx context.Context, s source) (writers []string, noSession int, err error) {
+	claims, err := c.finder.claims(ctx, s)
+	writers = make([]string, len(claims))
+	for i, of := range claims {
+		of = slices.DeleteFunc(slices.Clone(of), func(claim attribution.Claim) bool { return slices.Contains(c.hidden, claim.Session) })
+		if len(of) == 0 {
+			noSession++
+		}
+		if at := slices.IndexFunc(of, func(claim attribution.Claim) bool { return claim.Exact }); at >= 0 {
+			writers[i] = of[at].Session
+		}
+	}
+	return writers, noSession, err
+}
+
+// File is a file that a commit changed, with the lines that it brought.
+type File struct {
+	Path   string
+	Lines  []int    // as numbered in the file after the commit
+	Writer []string // of each line the session that is known to have written it; "" for none
+}
+
+// BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by line counts: no tie to the commit says it.
+// Files whose lines can't be compared (binary, large, one of very many) are left out. It returns ErrNotFound for a commit that is not here.
+func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err error) {
+	patches, err := history.Patch(ctx, c.repo, id)
+	if err == nil {
+		err = c.finder.Extend(ctx, c.index, []string{string(id)})
+	}
+	for i := 0; i < len(patches) && err == nil; i++ {
+		s := source{Origin: history.Origin{Commit: id, Path: patches[i].Path}, at: patches[i].Added()}
+		for line := range s.at {
+			s.lines = append(s.lines, line)
+		}
+		if len(s.at) > 0 {
+			f := File{Path: s.Path, Lines: s.at}
+			f.Writer, _, err = c.writers(ctx, s)
+			out = append(out, f)
+		}
+	}
+	return out, err
 }
 
 // CountCommit counts the lines that a commit brought, against its first parent. It returns ErrNotFound for a commit that is not here.
