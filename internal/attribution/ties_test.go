@@ -1,7 +1,6 @@
 package attribution_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -144,55 +143,5 @@ func TestAsked(t *testing.T) {
 			got = []string{"", "wrote", "edited", "talked", "inferred", "alleged"}[s]
 		}
 		harness.Equal(t, c.name, c.want, got)
-	}
-}
-
-func TestSquash(t *testing.T) {
-	part := func(branch string, minute int, more func(*attribution.Candidate)) *attribution.Candidate {
-		p := &attribution.Candidate{Email: "ann@x", Branch: branch, When: at(minute), Files: 1, Shared: 1, Here: true}
-		more(p)
-		return p
-	}
-	same := func(paths ...string) func(*attribution.Candidate) {
-		return func(p *attribution.Candidate) { p.SameFiles = paths }
-	}
-	again := func(a attribution.LineMatch) func(*attribution.Candidate) {
-		return func(p *attribution.Candidate) { p.LineMatch = a }
-	}
-	gone := func(p *attribution.Candidate) { p.Here = false }
-	for _, c := range []struct {
-		name  string
-		parts []*attribution.Candidate
-		want  []bool
-	}{
-		{"the same content", []*attribution.Candidate{part("b", 1, same("a"))}, []bool{true}},
-		{"of two branches", []*attribution.Candidate{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
-		{"that stood there before", []*attribution.Candidate{part("b", 1, same("stood"))}, []bool{false}},
-		{"much else is in it", []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.SameFiles, p.Files = []string{"a"}, 9 })}, []bool{false}},
-		{"most lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 4, Found: 3, AddedByCommit: 9}))}, []bool{true}},
-		{"few lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 9, Found: 3, AddedByCommit: 9}))}, []bool{false}},
-		{"two lines", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9}))}, []bool{false}},
-		{"two lines, which are all", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 2, Everything: true}))}, []bool{true}},
-		{"two lines of each of two", []*attribution.Candidate{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9})), part("b", 2, again(attribution.LineMatch{Added: 2, Found: 2, AddedByCommit: 9}))}, []bool{true, true}},
-		{"on the way, gone", []*attribution.Candidate{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
-		{"on the way of another branch", []*attribution.Candidate{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
-		{"on the way, here and no ancestor", []*attribution.Candidate{part("b", 1, func(*attribution.Candidate) {}), part("b", 2, same("a"))}, []bool{false, true}},
-		{"an ancestor", []*attribution.Candidate{part("ancestor", 1, func(*attribution.Candidate) {}), part("b", 2, same("a"))}, []bool{true, true}},
-		{"what arrived earlier", []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.AlreadyIn, p.Here = true, false }), part("b", 2, same("a"))}, []bool{false, true}},
-		{"later than the end", []*attribution.Candidate{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
-	} {
-		attribution.KeepDistinctive(c.parts, func(_ *attribution.Candidate, path string) bool { return path == "stood" })
-		attribution.MatchLines(c.parts)
-		err := attribution.MatchAncestors(c.parts, nil, func(from, _ *attribution.Candidate) (bool, error) { return from.Branch == "ancestor", nil })
-		var got []bool
-		for _, p := range c.parts {
-			got = append(got, p.Matched)
-		}
-		harness.Equal(t, c.name, c.want, got)
-		harness.Equal(t, c.name+": error", nil, err)
-	}
-	copies := []*attribution.Candidate{part("b", 1, func(p *attribution.Candidate) { p.SamePatch = true }), part("b", 2, same("a"))}
-	if !attribution.MatchPatches(copies) || !copies[0].Matched || copies[1].Matched {
-		t.Error("a copy is a copy of that alone:", fmt.Sprint(*copies[0], *copies[1]))
 	}
 }
