@@ -173,16 +173,11 @@ func (l *Ledger) removeObjects(ctx context.Context, gone []git.OID) (left Leftov
 
 // formerSegments lists the segments that commits added, or that an earlier Discard left, and that a tip does not hold.
 func (l *Ledger) formerSegments(tip git.OID, commits []git.Commit, noted []git.OID) ([]git.OID, error) {
-	trees := l.repo.Trees(treeBytes)
-	now, err := l.repo.Commit(tip)
+	held, err := l.heldBlobs(tip)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
+		return nil, err
 	}
-	held, err := segmentsBeyond(trees, "", now.Tree)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	blobs := map[git.OID]bool{}
+	trees, blobs := l.repo.Trees(treeBytes), map[git.OID]bool{}
 	for _, id := range noted {
 		if _, err := l.repo.BlobSize(id); err == nil {
 			blobs[id] = true
@@ -207,8 +202,6 @@ func (l *Ledger) formerSegments(tip git.OID, commits []git.Commit, noted []git.O
 			blobs[f.OID] = true
 		}
 	}
-	for _, f := range held {
-		delete(blobs, f.OID)
-	}
+	maps.DeleteFunc(blobs, func(id git.OID, _ bool) bool { return held[id] })
 	return slices.Sorted(maps.Keys(blobs)), nil
 }

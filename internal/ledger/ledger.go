@@ -182,31 +182,49 @@ func (l *Ledger) FutureDate(now time.Time) (time.Time, error) {
 }
 
 // MendFutureDate puts an empty commit with the date of now behind one with a date in the future, and returns that date: see FutureDate.
-func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (time.Time, error) {
+func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (ahead time.Time, err error) {
+	who := l.who
+	who.When = now
+	err = l.retryWhileMoved(func() (err error) {
+		if ahead, err = l.FutureDate(now); err != nil || ahead.IsZero() {
+			return err
+		}
+		return l.appendEmpty(ctx, "date", who, false)
+	})
+	return ahead, err
+}
+
+// appendEmpty appends a commit that adds no segment, of a message "rekal WHAT". It returns ErrUnsigned where that is to be signed and was not.
+func (l *Ledger) appendEmpty(ctx context.Context, what string, who git.Signature, signed bool) error {
+	tip, err := l.Check()
+	if err != nil {
+		return err
+	}
+	c, err := l.repo.Commit(tip)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: "rekal " + what + "\n", Author: who, Signed: signed})
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	if c, err = l.repo.Commit(next); err != nil || c.Signed != signed {
+		return errors.Join(err, ErrUnsigned)
+	}
+	return l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: "+what)
+}
+
+// tries bounds how often something starts again because another process or machine was first.
+const tries = 10
+
+// retryWhileMoved does something that moves the branch, again and again while another process is first.
+func (l *Ledger) retryWhileMoved(do func() error) error {
 	for range tries {
-		ahead, err := l.FutureDate(now)
-		if err != nil || ahead.IsZero() {
-			return ahead, err
-		}
-		tip, err := l.Check()
-		if err != nil {
-			return ahead, err
-		}
-		c, err := l.repo.Commit(tip)
-		if err != nil {
-			return ahead, fmt.Errorf("ledger: %w", err)
-		}
-		who := l.who
-		who.When = now
-		next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: "rekal date\n", Author: who})
-		if err == nil {
-			err = l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: date")
-		}
-		if !errors.Is(err, git.ErrMoved) {
-			return ahead, err
+		if err := do(); !errors.Is(err, git.ErrMoved) {
+			return err
 		}
 	}
-	return time.Time{}, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
+	return fmt.Errorf("ledger: %s: %w: gave up after %d tries", l.ref, git.ErrMoved, tries)
 }
 
 // baseToBuildOn is the commit to build on: the tip, after a check that this program may write to

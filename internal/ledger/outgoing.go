@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -42,11 +41,7 @@ func (l *Ledger) Outgoing(ctx context.Context, remote string) (out Outgoing, err
 	}
 	out.Commits = len(commits)
 	for _, c := range commits {
-		size, err := sizeOf(l.repo, c.Segments)
-		if err != nil {
-			return Outgoing{}, err
-		}
-		out.Bytes += size
+		out.Bytes += c.bytes(l.repo)
 	}
 	err = eachEntry(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
 		out.Memories += len(e.Memories)
@@ -56,17 +51,6 @@ func (l *Ledger) Outgoing(ctx context.Context, remote string) (out Outgoing, err
 		return nil
 	})
 	return out, err
-}
-
-func sizeOf(repo *git.Repo, segments []Segment) (sum uint64, err error) {
-	for _, s := range segments {
-		size, err := repo.BlobSize(s.Blob)
-		if err != nil {
-			return 0, err
-		}
-		sum += size
-	}
-	return sum, nil
 }
 
 func (o *Outgoing) add(s session.Session) {

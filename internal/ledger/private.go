@@ -24,12 +24,11 @@ type Copied struct {
 // CopyFrom appends what another ledger says of some sessions, entry by entry with their dates, and leaves out what remotes are known to hold of
 // that ledger, and what is here already.
 func (l *Ledger) CopyFrom(ctx context.Context, from *Ledger, isWanted func(id string) bool) (out Copied, err error) {
-	for range tries {
-		if out, err = l.copyFrom(ctx, from, isWanted); !errors.Is(err, git.ErrMoved) {
-			return out, err
-		}
-	}
-	return out, fmt.Errorf("ledger: %s: %w", l.ref, err)
+	err = l.retryWhileMoved(func() (err error) {
+		out, err = l.copyFrom(ctx, from, isWanted)
+		return err
+	})
+	return out, err
 }
 
 func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id string) bool) (Copied, error) {
@@ -38,11 +37,15 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id st
 	if err != nil {
 		return out, err
 	}
-	commits, err := from.ownCommits(ctx)
+	there, err := from.Tip()
+	if err != nil || there == "" {
+		return out, err
+	}
+	tip, err := l.Check()
 	if err != nil {
 		return out, err
 	}
-	tip, held, err := l.heldBlobs(ctx)
+	held, err := l.heldBlobs(tip)
 	if err != nil {
 		return out, err
 	}
@@ -50,14 +53,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id st
 	if err != nil {
 		return out, err
 	}
-	for _, c := range commits {
-		e, err := readEntry(from.repo, c.Segments)
-		if err != nil {
-			return out, err
-		}
-		if commit, err := from.repo.Commit(c.OID); err == nil {
-			e.Subject = commit.Subject()
-		}
+	err = allEntries(ctx, from.repo, there, func(c Commit, e session.Entry) error {
 		found := map[string]bool{}
 		_, those := e.Split(func(id string) bool {
 			if isWanted(id) {
@@ -66,7 +62,7 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id st
 			return found[id]
 		})
 		if those.Subject = e.Subject; !those.SaysAnything() {
-			continue
+			return nil
 		}
 		turns := 0
 		for _, s := range those.Sessions {
@@ -74,16 +70,15 @@ func (l *Ledger) copyFrom(ctx context.Context, from *Ledger, isWanted func(id st
 		}
 		if sent[c.Segments[0].Path] {
 			out.Sent += turns
-			continue
+			return nil
 		}
 		out.Turns += turns
 		maps.Copy(out.Sessions, found)
-		if next, err = l.copyEntry(next, c, those, held); err != nil {
-			return out, err
-		}
-	}
-	if next == tip {
-		return out, nil
+		next, err = l.copyEntry(next, c, those, held)
+		return err
+	})
+	if err != nil || next == tip {
+		return out, err
 	}
 	return out, l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: copy")
 }
@@ -106,28 +101,24 @@ func (l *Ledger) copyEntry(next git.OID, c Commit, e session.Entry, held map[git
 	return l.writeParts(next, parts, c.Segments[0].Time(), e.Subject, who)
 }
 
-// heldBlobs are the segments of a ledger, and its tip.
-func (l *Ledger) heldBlobs(ctx context.Context) (tip git.OID, held map[git.OID]bool, err error) {
-	if tip, err = l.Check(); err != nil {
-		return "", nil, err
+// heldBlobs are the segments that a commit of the ledger holds; none for "".
+func (l *Ledger) heldBlobs(tip git.OID) (map[git.OID]bool, error) {
+	held := map[git.OID]bool{}
+	if tip == "" {
+		return held, nil
 	}
-	commits, err := l.ownCommits(ctx)
-	held = map[git.OID]bool{}
-	for _, c := range commits {
-		for _, s := range c.Segments {
-			held[s.Blob] = true
-		}
+	c, err := l.repo.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return tip, held, err
-}
-
-// ownCommits are the commits of a ledger.
-func (l *Ledger) ownCommits(ctx context.Context) ([]Commit, error) {
-	tip, err := l.Tip()
-	if err != nil || tip == "" {
-		return nil, err
+	files, err := segmentsBeyond(l.repo.Trees(treeBytes), "", c.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return Since(ctx, l.repo, tip)
+	for _, f := range files {
+		held[f.OID] = true
+	}
+	return held, nil
 }
 
 // sentSegments are the paths of the segments that a remote is known to hold.

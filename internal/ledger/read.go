@@ -262,10 +262,13 @@ func eachEntry(ctx context.Context, repo *git.Repo, commits []Commit, each func(
 			return fmt.Errorf("ledger: %w", err)
 		}
 		e, err := readEntry(repo, c.Segments)
-		if err == nil {
-			err = each(c, e)
-		}
 		if err != nil {
+			return err
+		}
+		if commit, err := repo.Commit(c.OID); err == nil { // else it is one of several entries of a commit, and has no subject of its own
+			e.Subject = commit.Subject()
+		}
+		if err := each(c, e); err != nil {
 			return err
 		}
 	}

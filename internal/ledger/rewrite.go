@@ -99,10 +99,6 @@ func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
 
 // entry asks what stands in the place of one entry.
 func (w *rewriter) entry(c Commit, e session.Entry) error {
-	commit, err := w.repo.Commit(c.OID)
-	if err == nil { // else it is one of several entries of a commit, and has no subject of its own
-		e.Subject = commit.Subject()
-	}
 	subject := e.Subject
 	now, changed, err := w.replace(c, &e)
 	if err != nil || !changed {

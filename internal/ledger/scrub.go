@@ -104,14 +104,12 @@ func (*LaterError) Hint() string { return "nothing was changed; update git-rekal
 // It returns a PushedError where a remote holds any of it, unless told otherwise, a TargetError for a target that is not in
 // the ledger, and a LaterError where an entry that holds one says what this version does not know. The old commits are still in the repository
 // afterwards; Discard removes them.
-func (l *Ledger) Scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
-	for range tries {
-		out, err := l.scrub(ctx, s)
-		if !errors.Is(err, git.ErrMoved) {
-			return out, err
-		}
-	}
-	return Scrubbed{}, fmt.Errorf("ledger: scrub: %w: gave up after %d tries", git.ErrMoved, tries)
+func (l *Ledger) Scrub(ctx context.Context, s Scrub) (out Scrubbed, err error) {
+	err = l.retryWhileMoved(func() (err error) {
+		out, err = l.scrub(ctx, s)
+		return err
+	})
+	return out, err
 }
 
 func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {

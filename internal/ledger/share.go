@@ -350,9 +350,6 @@ func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip
 	return "", "", fmt.Errorf("%s: %w", ref, git.ErrMoved)
 }
 
-// tries bounds how often something starts again because another process or machine was first.
-const tries = 10
-
 // Sent says what a Push has done.
 type Sent struct {
 	Commits  int       // of the ledger that the remote did not have, as far as was known here

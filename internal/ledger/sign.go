@@ -47,30 +47,13 @@ func (l *Ledger) Unsigned(ctx context.Context) (n int, err error) {
 // Sign appends a signed commit that covers all that was written unsigned, and returns how many commits these are; nothing is written where
 // there are none. It returns ErrUnsigned where git.Repo.SignWith named no way, or one that failed.
 func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
-	for range tries {
-		tip, err := l.Check()
-		if err != nil || tip == "" {
-			return 0, err
-		}
+	err = l.retryWhileMoved(func() (err error) {
 		if n, err = l.Unsigned(ctx); err != nil || n == 0 {
-			return 0, err
+			return err
 		}
-		c, err := l.repo.Commit(tip)
-		if err != nil {
-			return 0, fmt.Errorf("ledger: %w", err)
-		}
-		next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: signMessage, Author: l.who, Signed: true})
-		if err != nil {
-			return 0, fmt.Errorf("ledger: %w", err)
-		}
-		if c, err = l.repo.Commit(next); err != nil || !c.Signed {
-			return 0, errors.Join(err, ErrUnsigned)
-		}
-		if err = l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: sign"); !errors.Is(err, git.ErrMoved) {
-			return n, err
-		}
-	}
-	return 0, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
+		return l.appendEmpty(ctx, "sign", l.who, true)
+	})
+	return n, err
 }
 
 // CheckKey returns an error where git knows a commit of one's own ledger to be signed by somebody else: what it takes away, others don't.
