@@ -103,17 +103,10 @@ func (s *squash) linesAdded(c git.Commit, path string) (lineSet, error) {
 // linesOf adds the lines of a blob to a set, or takes them out. A blob that is not here, is
 // large or binary has none.
 func (s *squash) linesOf(blob git.OID, set lineSet, add bool) error {
-	if blob == "" {
+	text, err := s.repo.BlobWithin(blob, maxLines)
+	if errors.Is(err, git.ErrNotFound) || errors.Is(err, git.ErrTooLarge) {
 		return nil
 	}
-	size, err := s.repo.BlobSize(blob)
-	if errors.Is(err, git.ErrNotFound) || size > maxLines {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	text, err := s.repo.Blob(blob)
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
 		return err
 	}

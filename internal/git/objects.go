@@ -113,6 +113,24 @@ func (r *Repo) read(id OID, kind Kind) ([]byte, error) {
 // Blob reads a blob whole.
 func (r *Repo) Blob(id OID) ([]byte, error) { return r.read(id, kindBlob) }
 
+// ErrTooLarge is a blob that is larger than its reader allows.
+var ErrTooLarge = errors.New("too large")
+
+// BlobWithin reads a blob of at most so many bytes, else it returns ErrTooLarge. "" is an empty one.
+func (r *Repo) BlobWithin(id OID, most uint64) ([]byte, error) {
+	if id == "" {
+		return nil, nil
+	}
+	size, err := r.BlobSize(id)
+	if err != nil {
+		return nil, err
+	}
+	if size > most {
+		return nil, ErrTooLarge
+	}
+	return r.Blob(id)
+}
+
 // BlobSize is the size of a blob in bytes, without reading it.
 func (r *Repo) BlobSize(id OID) (uint64, error) {
 	kind, size, err := r.store.header(id)

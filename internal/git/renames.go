@@ -98,10 +98,7 @@ type spans struct {
 func (r *Repo) spansOfFiles(files []Entry) []spans {
 	out := make([]spans, len(files))
 	for i, f := range files {
-		if size, err := r.BlobSize(f.OID); err != nil || size == 0 || size > maxCompared {
-			continue
-		}
-		if text, err := r.Blob(f.OID); err == nil {
+		if text, err := r.BlobWithin(f.OID, maxCompared); err == nil {
 			out[i] = spansOf(text)
 		}
 	}

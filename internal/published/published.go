@@ -10,6 +10,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,20 +68,20 @@ func (c *Check) Published(ctx context.Context, candidates []string) ([]bool, err
 func (c *Check) Places(ctx context.Context, candidates []string) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var asked []string
-	for _, v := range candidates {
-		if _, ok := c.known[v]; !ok {
-			asked = append(asked, v)
-		}
-	}
-	if len(asked) > 0 {
-		if err := c.lookUp(ctx, asked); err != nil {
-			return nil, fmt.Errorf("published: %w", err)
-		}
+	if c.known == nil {
+		c.known = map[string]string{}
 	}
 	out := make([]string, len(candidates))
 	for i, v := range candidates {
-		out[i] = c.known[v]
+		at, known := c.known[v]
+		if !known {
+			var err error
+			if at, err = c.findPlace(ctx, v); err != nil {
+				return nil, fmt.Errorf("published: %w", err)
+			}
+			c.known[v] = at
+		}
+		out[i] = at
 	}
 	return out, nil
 }
@@ -101,28 +102,8 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	return err
 }
 
-func (c *Check) lookUp(ctx context.Context, candidates []string) error {
-	if err := c.open(ctx); err != nil {
-		return err
-	}
-	if c.known == nil {
-		c.known = map[string]string{}
-	}
-	for _, v := range candidates {
-		if _, ok := c.known[v]; ok { // it was asked for twice
-			continue
-		}
-		at, err := c.findPlace(ctx, v)
-		if err != nil {
-			return err
-		}
-		c.known[v] = at
-	}
-	return nil
-}
-
 func (c *Check) findPlace(ctx context.Context, v string) (string, error) {
-	if err := ctx.Err(); err != nil || c.tree == nil {
+	if err := cmp.Or(c.open(ctx), ctx.Err()); err != nil || c.tree == nil {
 		return "", err
 	}
 	if at := c.tree.branchOrAuthor(v); at != "" {
@@ -171,21 +152,13 @@ func (c *Check) isHurried(ctx context.Context) bool {
 // readPeople are the authors of the newest commits, and the branches of remotes.
 func (t *tree) readPeople(ctx context.Context, head git.OID) error {
 	n := 0
-	for next, seen := []git.OID{head}, map[git.OID]bool{head: true}; len(next) > 0 && n < maxCommits && ctx.Err() == nil; n++ {
-		commit, err := t.repo.Commit(next[0])
-		next = next[1:]
-		if err != nil {
-			continue // beyond the cut of a shallow clone
+	for commit, err := range t.repo.Newest(ctx, []git.OID{head}, nil) {
+		if n++; err != nil || n > maxCommits { // something is not here, or that is enough
+			break
 		}
 		for _, by := range []git.Signature{commit.Author, commit.Committer} {
 			if who := by.Name + " <" + by.Email + ">"; !slices.Contains(t.authors, who) {
 				t.authors = append(t.authors, who)
-			}
-		}
-		for _, p := range commit.Parents {
-			if !seen[p] {
-				seen[p] = true
-				next = append(next, p)
 			}
 		}
 	}

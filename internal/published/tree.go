@@ -96,10 +96,7 @@ func (t *tree) text(id git.OID) string {
 }
 
 func textOf(repo *git.Repo, id git.OID) string {
-	if size, err := repo.BlobSize(id); err != nil || size > maxFile {
-		return ""
-	}
-	raw, err := repo.Blob(id)
+	raw, err := repo.BlobWithin(id, maxFile)
 	if err != nil || bytes.IndexByte(raw[:min(len(raw), 8000)], 0) >= 0 { // as git tells a binary file
 		return ""
 	}

@@ -21,20 +21,14 @@ const (
 // maxNoted is of how many commits the notes are read.
 const maxNoted = 50
 
-// noteReader reads what other tools noted of commits.
-type noteReader struct {
-	repo   *git.Repo
-	traces string
-}
-
 // readNotes tells of lines that no session explains what other tools noted of them. Notes that can't be read say nothing.
 func (w *answer) readNotes() {
 	if len(w.orphans) == 0 {
 		return
 	}
-	r := noteReader{w.repo, tracesIn(w.repo)}
+	traces := tracesIn(w.repo)
 	for i := range w.orphans[:min(len(w.orphans), maxNoted)] { // those with the most lines come first
-		w.orphans[i].notes = w.notesOfAsked(w.orphans[i], r.notesFor(w.orphans[i]))
+		w.orphans[i].notes = w.notesOfAsked(w.orphans[i], w.notesFor(w.orphans[i], traces))
 	}
 }
 
@@ -58,7 +52,7 @@ func tracesIn(repo *git.Repo) string {
 }
 
 // notesFor are all notes of the file in the commit.
-func (r noteReader) notesFor(s source) (out []result.Note) {
+func (w *answer) notesFor(s source, traces string) (out []result.Note) {
 	add := func(in string, notes []result.Note) {
 		for _, n := range notes {
 			n.In = in
@@ -66,25 +60,19 @@ func (r noteReader) notesFor(s source) (out []result.Note) {
 		}
 	}
 	id := string(s.Commit)
-	add(gitAIRef, provenance.ReadGitAINote(r.note(gitAIRef, s.Commit), s.Path))
-	add(traceRef, provenance.ReadAgentTrace(r.note(traceRef, s.Commit), id, s.Path))
-	add(tracesFile, provenance.ReadAgentTrace(r.traces, id, s.Path))
+	add(gitAIRef, provenance.ReadGitAINote(w.note(gitAIRef, s.Commit), s.Path))
+	add(traceRef, provenance.ReadAgentTrace(w.note(traceRef, s.Commit), id, s.Path))
+	add(tracesFile, provenance.ReadAgentTrace(traces, id, s.Path))
 	return out
 }
 
 // note is the text of the note of a commit; "" where there is none within the bounds.
-func (r noteReader) note(ref string, commit git.OID) string {
-	blob, err := r.repo.Note(ref, commit)
-	if err != nil || blob == "" {
-		return ""
-	}
-	if size, err := r.repo.BlobSize(blob); err != nil || size > provenance.MaxNote {
-		return ""
-	}
-	text, err := r.repo.Blob(blob)
+func (w *answer) note(ref string, commit git.OID) string {
+	blob, err := w.repo.Note(ref, commit)
 	if err != nil {
 		return ""
 	}
+	text, _ := w.repo.BlobWithin(blob, provenance.MaxNote) // what can't be read says nothing
 	return string(text)
 }
 

@@ -26,7 +26,7 @@ const blamePatience = 20 * time.Second
 // Errors of BlameFile.
 var (
 	ErrBinary   = errors.New("binary file")
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = git.ErrTooLarge
 	ErrTooLong  = advice.New("takes too long", "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST")
 )
 

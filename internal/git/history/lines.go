@@ -49,23 +49,8 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	return out, nil
 }
 
-// blobWithin reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
-func blobWithin(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
-	if id == "" {
-		return nil, nil
-	}
-	size, err := r.BlobSize(id)
-	if err != nil {
-		return nil, err
-	}
-	if size > most {
-		return nil, ErrTooLarge
-	}
-	return r.Blob(id)
-}
-
 func textBlob(r *git.Repo, id git.OID) ([]byte, error) {
-	text, err := blobWithin(r, id, maxLines)
+	text, err := r.BlobWithin(id, maxLines)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary
 	}

@@ -49,8 +49,8 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 
 // comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
 func comparePatch(r *git.Repo, p *FilePatch) {
-	before, one := blobWithin(r, p.Before, maxPatched)
-	after, two := blobWithin(r, p.OID, maxPatched)
+	before, one := r.BlobWithin(p.Before, maxPatched)
+	after, two := r.BlobWithin(p.OID, maxPatched)
 	p.Left = one != nil || two != nil
 	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
 	if p.Left || p.Binary {

@@ -93,7 +93,7 @@ func patchSide(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
 	if mode == repository {
 		return []byte("Subproject commit " + string(id) + "\n"), true
 	}
-	text, err := blobWithin(r, id, uint64(*left))
+	text, err := r.BlobWithin(id, uint64(*left))
 	*left -= len(text)
 	return text, err == nil
 }
