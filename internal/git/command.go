@@ -161,10 +161,9 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 
 // Talk is a git that is asked in lines, and answers in lines.
 type Talk struct {
-	In           io.Writer
 	Out          *bufio.Reader
+	in           io.WriteCloser
 	cmd          *exec.Cmd
-	closeInput   func()
 	stopWatching func() bool
 	stderr       bytes.Buffer
 }
@@ -181,15 +180,23 @@ func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.In, t.Out = in, bufio.NewReaderSize(out, 64<<10)
-	t.closeInput = func() { _ = in.Close() }
+	t.in, t.Out = in, bufio.NewReaderSize(out, 64<<10)
 	t.stopWatching = context.AfterFunc(r.ctx, func() { _, _ = in.Close(), out.Close() })
 	return t, nil
 }
 
+// Ask writes a line, and reads the one that answers it.
+func (t *Talk) Ask(line string) (string, error) {
+	if _, err := io.WriteString(t.in, line+"\n"); err != nil {
+		return "", err
+	}
+	answer, err := t.Out.ReadString('\n')
+	return strings.TrimSuffix(answer, "\n"), err
+}
+
 // End hears git's last words.
 func (t *Talk) End() error {
-	t.closeInput()
+	_ = t.in.Close()
 	_, _ = io.Copy(io.Discard, t.Out)
 	err := t.cmd.Wait()
 	t.stopWatching()

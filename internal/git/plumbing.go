@@ -65,15 +65,11 @@ func (p *plumbing) ask(command, name string) (objectInfo, error) {
 	if !p.headersOnly {
 		name = command + " " + name
 	}
-	_, err := io.WriteString(p.talk.In, name+"\n")
-	line := ""
-	if err == nil {
-		line, err = p.talk.Out.ReadString('\n')
-	}
+	line, err := p.talk.Ask(name)
 	if err != nil {
 		return objectInfo{}, p.closeAfterError(err)
 	}
-	return p.parse(strings.TrimSuffix(line, "\n"))
+	return p.parse(line)
 }
 
 func (p *plumbing) closeAfterError(err error) error {

@@ -87,24 +87,19 @@ func (s *Session) overlapWith(part Session, view View) (turns, tools int, ok boo
 // TakeHead takes over what part says of the session as a whole: what it fills in replaces
 // what s says, but for the start.
 func (s *Session) TakeHead(part Session) {
-	set := func(dst *string, v string) {
-		if v != "" {
-			*dst = v
-		}
-	}
-	set(&s.ID, part.ID)
-	set(&s.Source, part.Source)
-	set(&s.NativeID, part.NativeID)
-	set(&s.Parent, part.Parent)
-	set(&s.ForkedFrom, part.ForkedFrom)
-	set(&s.ActorType, part.ActorType)
-	set(&s.AgentID, part.AgentID)
-	set(&s.Model, part.Model)
-	set(&s.Branch, part.Branch)
+	s.ID = cmp.Or(part.ID, s.ID)
+	s.Source = cmp.Or(part.Source, s.Source)
+	s.NativeID = cmp.Or(part.NativeID, s.NativeID)
+	s.Parent = cmp.Or(part.Parent, s.Parent)
+	s.ForkedFrom = cmp.Or(part.ForkedFrom, s.ForkedFrom)
+	s.ActorType = cmp.Or(part.ActorType, s.ActorType)
+	s.AgentID = cmp.Or(part.AgentID, s.AgentID)
+	s.Model = cmp.Or(part.Model, s.Model)
+	s.Branch = cmp.Or(part.Branch, s.Branch)
+	s.Hash = cmp.Or(part.Hash, s.Hash)
 	if s.Title != Scrubbed {
-		set(&s.Title, part.Title)
+		s.Title = cmp.Or(part.Title, s.Title)
 	}
-	set(&s.Hash, part.Hash)
 	if s.StartedAt.IsZero() {
 		s.StartedAt = part.StartedAt
 	}

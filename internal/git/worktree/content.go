@@ -45,7 +45,7 @@ type Content struct {
 	files          int
 	bytes          int64
 	attributeLines map[string][]string // lines of attribute files by folder
-	filter         *filter             // nil: not asked yet
+	hasher         *git.Talk           // see blobByGit; nil: not asked yet, or ended
 
 	expected         []string              // files that will be asked for
 	indexed          map[string]indexEntry // by file; those that are not in it were not asked for yet
@@ -98,8 +98,9 @@ func (c *Content) open() error {
 
 // Close releases it.
 func (c *Content) Close() {
-	if c != nil && c.filter != nil {
-		c.filter.close()
+	if c != nil && c.hasher != nil {
+		_ = c.hasher.End()
+		c.hasher = nil
 	}
 }
 
@@ -126,10 +127,7 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	if filtered { // a recall is no reason to run a program
 		return b.id
 	}
-	if c.filter == nil {
-		c.filter = c.newFilter()
-	}
-	id := c.filter.blob(file)
+	id := c.blobByGit(file)
 	if b.crlf && id != b.id && c.indexHasCRLF(c.entryInIndex(file)) {
 		return Unread
 	}

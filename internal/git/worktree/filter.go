@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -36,41 +35,21 @@ func (c *Content) run(args ...string) (string, error) {
 	return c.repo.Run(c.repo.Context(), append(options, args...)...)
 }
 
-// filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
-// a file has is for git's attributes to say, and libgit2 reads its whole index first.
-type filter struct {
-	hasher *git.Talk // nil: there is none to ask
-}
-
-// newFilter starts one git for all files.
-func (c *Content) newFilter() *filter {
-	options, err := c.Options()
-	if err != nil {
-		return &filter{}
+// blobByGit asks git what it would store of a file: ends of lines, "$Id$", other encodings. Which of these
+// a file has is for git's attributes to say, and libgit2 reads its whole index first. One git is asked for all files.
+func (c *Content) blobByGit(file string) git.OID {
+	if c.hasher == nil {
+		options, err := c.Options()
+		if err != nil {
+			return Unread
+		}
+		if c.hasher, err = c.repo.Talk(c.repo.Command(c.repo.Context(), append(options, "hash-object", "--stdin-paths")...)); err != nil {
+			return Unread
+		}
 	}
-	talk, _ := c.repo.Talk(c.repo.Command(c.repo.Context(), append(options, "hash-object", "--stdin-paths")...)) // what can't be asked says nothing
-	return &filter{talk}
-}
-
-// blob is what git would store of a file.
-func (f *filter) blob(file string) git.OID {
-	if f.hasher == nil {
-		return Unread
+	if id, err := c.hasher.Ask(git.Quote(file)); err == nil && git.IsOID(id) {
+		return git.OID(id)
 	}
-	if _, err := io.WriteString(f.hasher.In, git.Quote(file)+"\n"); err != nil {
-		return Unread
-	}
-	line, err := f.hasher.Out.ReadString('\n')
-	if id := git.OID(strings.TrimSpace(line)); err == nil && git.IsOID(string(id)) {
-		return id
-	}
-	f.close()
+	c.Close() // the next file starts another
 	return Unread
-}
-
-func (f *filter) close() {
-	if f.hasher != nil {
-		_ = f.hasher.End()
-		f.hasher = nil
-	}
 }
