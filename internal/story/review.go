@@ -153,10 +153,8 @@ func (r *review) writeShare() {
 func (r *review) writeTokens() {
 	var sum result.Tokens
 	for _, s := range r.story.Sessions {
-		if t := s.Tokens; t != nil {
-			sum.Sessions++
-			sum.Input, sum.Output = sum.Input+t.Input, sum.Output+t.Output
-			sum.CacheRead, sum.CacheWrite = sum.CacheRead+t.CacheRead, sum.CacheWrite+t.CacheWrite
+		if s.Tokens != nil {
+			sum.Add(*s.Tokens)
 		}
 	}
 	if sum.Sessions > 0 {

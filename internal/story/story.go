@@ -51,6 +51,7 @@ type builder struct {
 	names   session.Names
 	purged  []string
 	private []string
+	kinds   map[string]string // of the ties to the commits of the session that was read last, by SHA
 	out     result.Story
 }
 
@@ -119,18 +120,10 @@ func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 		}
 	}
 	t.out.Sessions = append(t.out.Sessions, s)
-	ties, err := t.index.TiesOfSessions(ctx, []string{id})
-	if err != nil {
-		return err
-	}
-	_, kinds, err := t.currentCommits(ctx, ties[id])
-	if err != nil {
-		return err
-	}
 	for _, sha := range slices.Backward(s.Commits) {
 		c, ok := t.commitOf(sha)
 		c.Missing = !ok
-		c.Sessions, c.Ties = []string{id}, map[string]string{id: kinds[sha]}
+		c.Sessions, c.Ties = []string{id}, map[string]string{id: t.kinds[sha]}
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
@@ -391,7 +384,7 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
 		return out, err
 	}
-	if out.Commits, _, err = t.currentCommits(ctx, ties[id]); err != nil {
+	if out.Commits, t.kinds, err = t.currentCommits(ctx, ties[id]); err != nil {
 		return out, err
 	}
 	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {

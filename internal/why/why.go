@@ -195,7 +195,7 @@ type explained struct {
 	exact   []int             // of them, those that it is known to have written
 	shared  []int             // of them, those that one of several brought
 	weight  float64           // the lines, of those that are shared its part
-	commits []string          // the one with the most lines first
+	commits []git.OID         // the one with the most lines first
 	kind    session.TieKind   // the strongest of its lines
 	edits   int               // of the file, by its tools
 	asked   map[time.Time]int // how many lines it wrote at which time, as anybody says
@@ -282,8 +282,8 @@ func (w *answer) addCredit(c attribution.Claim, line int, commit git.OID, severa
 		e.shared = append(e.shared, line)
 	}
 	e.kind = min(e.kind, c.Kind)
-	if short := result.ShortOID(string(commit)); !slices.Contains(e.commits, short) {
-		e.commits = append(e.commits, short)
+	if !slices.Contains(e.commits, commit) {
+		e.commits = append(e.commits, commit)
 	}
 }
 
@@ -353,13 +353,9 @@ func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 	for _, o := range w.blame.Origins {
 		paths = append(paths, o.Path)
 	}
-	id, err := w.repo.CommitByPrefix(e.commits[0])
+	c, err := w.repo.Commit(e.commits[0])
 	if err != nil {
 		return -1, nil //nolint:nilerr // it was just there; somebody else removed it
-	}
-	c, err := w.repo.Commit(id)
-	if err != nil {
-		return -1, nil //nolint:nilerr // as above
 	}
 	return w.index.PromptOfEdit(ctx, e.id, append(paths, w.file), c.Committer.When)
 }
@@ -406,7 +402,10 @@ func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained)
 	out, err := recall.FillHits(ctx, w.index, w.repo, recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
-		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
+		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared)}
+		for _, id := range e.commits {
+			out[i].Explains.Commits = append(out[i].Explains.Commits, result.ShortOID(string(id)))
+		}
 		if err == nil && out[i].Turn != nil {
 			out[i].Explains.Purpose, err = w.purpose(ctx, e.id, *out[i].Turn)
 		}
