@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -135,23 +134,12 @@ func openWords(dir string, oid int) *words {
 // readHead reads the head of a cache; it returns nil if the file is no cache, or is cut off.
 func readHead(from io.ReaderAt, size int64, oid int) *words {
 	begin := make([]byte, maxHead)
-	n, err := from.ReadAt(begin, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil
-	}
+	n, _ := from.ReadAt(begin, 0) // mostly the file is longer
 	line, _, ended := strings.Cut(string(begin[:n]), "\n")
-	fields := strings.Fields(strings.TrimPrefix(line, wordsHead))
-	if !ended || !strings.HasPrefix(line, wordsHead) || len(fields) != 4 || !git.IsOID(fields[0]) || len(fields[0]) != 2*oid {
-		return nil
-	}
-	var counts [3]int
-	for i := range counts {
-		if counts[i], err = strconv.Atoi(fields[i+1]); err != nil || counts[i] < 0 || int64(counts[i]) > size {
-			return nil
-		}
-	}
-	w := &words{tree: git.OID(fields[0]), rows: counts[0], count: counts[1], names: counts[2], from: from, head: int64(len(line) + 1)}
-	if w.head+int64(8*w.rows+4*w.count+w.names) != size {
+	w := &words{from: from, head: int64(len(line) + 1)}
+	_, err := fmt.Sscanf(line, wordsHead+"%s %d %d %d", &w.tree, &w.rows, &w.count, &w.names)
+	if err != nil || !ended || len(w.tree) != 2*oid || !git.IsOID(string(w.tree)) ||
+		min(w.rows, w.count, w.names) < 0 || int64(max(w.rows, w.count, w.names)) > size || w.head+int64(8*w.rows+4*w.count+w.names) != size {
 		return nil
 	}
 	return w
