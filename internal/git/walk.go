@@ -60,6 +60,23 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	}
 }
 
+// FirstParents yields a commit and those before it along first parents, the newest first, as far as they are here. An error is the last that it yields,
+// also where the commit itself is not here.
+func (r *Repo) FirstParents(id OID) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		for first := true; ; first = false {
+			c, err := r.Commit(id)
+			if !first && errors.Is(err, ErrNotFound) { // it is cut off
+				return
+			}
+			if !yield(c, err) || err != nil || len(c.Parents) == 0 {
+				return
+			}
+			id = c.Parents[0]
+		}
+	}
+}
+
 // IsAncestor reports whether old is new, or reachable from new. It is false if one of them is not in this clone, or
 // if new is "". If commits between the two are not in this clone, it returns ErrNotFound.
 func (r *Repo) IsAncestor(old, new OID) (bool, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -125,25 +124,17 @@ type boundsCount struct {
 // newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
 // the tip, waits says which commits are not read yet.
 func (c *boundsCount) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
-	for id = tip; ; {
-		at, err := c.repo.Commit(id)
-		if errors.Is(err, git.ErrNotFound) && id != tip { // it is cut off
-			return "", waits, nil
-		}
-		if err != nil {
+	for at, err := range c.repo.FirstParents(tip) {
+		switch {
+		case err != nil:
 			return "", nil, fmt.Errorf("ledger: %w", err)
-		}
-		if !c.isFutureDated(at) {
-			return id, waits, nil
-		}
-		if waits == nil {
+		case !c.isFutureDated(at):
+			return at.OID, waits, nil
+		case waits == nil:
 			waits = &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more", at.Committer.When.UTC().Format(time.DateOnly))}
 		}
-		if len(at.Parents) == 0 {
-			return "", waits, nil
-		}
-		id = at.Parents[0]
 	}
+	return "", waits, nil
 }
 
 // isFutureDated reports whether a commit has a date that is not believed.
@@ -153,11 +144,18 @@ func (b Bounds) isFutureDated(c git.Commit) bool {
 
 // lastWithin is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
 func (c *boundsCount) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, err error) {
-	chain, err := c.firstParents(tip)
-	if err != nil {
-		return last, err
+	var chain []git.Commit
+	for at, err := range c.repo.FirstParents(tip) {
+		if err != nil {
+			return last, fmt.Errorf("ledger: %w", err)
+		}
+		if !c.isFutureDated(at) {
+			chain = append(chain, at)
+		}
+		if at.OID == c.from.OID { // what is behind it was counted
+			break
+		}
 	}
-	chain = slices.DeleteFunc(chain, c.isFutureDated)
 	sort.Search(len(chain), func(i int) bool {
 		got, e := c.countUpTo(ctx, chain[i].OID)
 		over := errors.As(e, new(*BoundsError))
@@ -169,24 +167,6 @@ func (c *boundsCount) lastWithin(ctx context.Context, tip git.OID) (last Cumulat
 		return !over
 	})
 	return last, err
-}
-
-// firstParents are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
-func (c *boundsCount) firstParents(tip git.OID) (out []git.Commit, err error) {
-	for id := tip; ; {
-		at, err := c.repo.Commit(id)
-		if errors.Is(err, git.ErrNotFound) { // it is cut off
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-		out = append(out, at)
-		if len(at.Parents) == 0 || id == c.from.OID {
-			return out, nil
-		}
-		id = at.Parents[0]
-	}
 }
 
 func (c *boundsCount) isBehind(old, id git.OID) bool {

@@ -19,9 +19,9 @@ type Stay struct {
 // Commits that are not here end the way.
 func PastContents(r *git.Repo, id git.OID, paths []string, since time.Time, limit int) (map[string][]Stay, error) {
 	out := make(map[string][]Stay, len(paths))
-	for range limit {
-		c, err := r.Commit(id)
-		if errors.Is(err, git.ErrNotFound) {
+	n := 0
+	for c, err := range r.FirstParents(id) {
+		if n++; n > limit || errors.Is(err, git.ErrNotFound) {
 			break
 		}
 		if err != nil {
@@ -34,7 +34,6 @@ func PastContents(r *git.Repo, id git.OID, paths []string, since time.Time, limi
 		if c.Committer.When.Before(since) {
 			break
 		}
-		id = c.Parents[0]
 	}
 	for _, p := range paths {
 		if n := len(out[p]); n > 0 {

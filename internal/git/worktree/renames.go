@@ -151,13 +151,11 @@ func (c *Content) FormerNames(files []string) map[string]string {
 // firstParents are the commit and those before it, the newest first.
 func (c *Content) firstParents() iter.Seq[git.Commit] {
 	return func(yield func(git.Commit) bool) {
-		id := c.commit
-		for range maxBack {
-			made, err := c.repo.Commit(id)
-			if err != nil || !yield(made) || len(made.Parents) == 0 {
+		n := 0
+		for made, err := range c.repo.FirstParents(c.commit) {
+			if n++; err != nil || n > maxBack || !yield(made) {
 				return
 			}
-			id = made.Parents[0]
 		}
 	}
 }
