@@ -68,26 +68,16 @@ func descendantOf(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return "", nil
 }
 
-// laterFirst are two commits, the later one first; of the same time, that with the lower OID.
-func laterFirst(repo *git.Repo, a, b git.OID) (later, earlier git.Commit, err error) {
-	tips := make([]git.Commit, 2)
-	for i, id := range []git.OID{a, b} {
-		if tips[i], err = repo.Commit(id); err != nil {
-			return later, earlier, fmt.Errorf("ledger: merge: %w", err)
-		}
-	}
-	slices.SortFunc(tips, func(x, y git.Commit) int {
-		return cmp.Or(y.Committer.When.Compare(x.Committer.When), cmp.Compare(x.OID, y.OID))
-	})
-	return tips[0], tips[1], nil
-}
-
 // writeJoin is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their OIDs, the tree of the later
 // one with the segments of the other, person and time those of the later one.
 func writeJoin(repo *git.Repo, a, b git.OID) (git.OID, error) {
-	later, earlier, err := laterFirst(repo, a, b)
-	if err != nil {
-		return "", err
+	later, err := repo.Commit(a)
+	earlier, err2 := repo.Commit(b)
+	if err := cmp.Or(err, err2); err != nil {
+		return "", fmt.Errorf("ledger: merge: %w", err)
+	}
+	if order := cmp.Or(later.Committer.When.Compare(earlier.Committer.When), cmp.Compare(earlier.OID, later.OID)); order < 0 { // of equal times, the lower OID counts as later
+		later, earlier = earlier, later
 	}
 	others, err := segmentsBeyond(repo.Trees(treeBytes), later.Tree, earlier.Tree)
 	if err != nil {

@@ -99,17 +99,14 @@ func (c ToolCall) identity() ToolCall {
 
 // isSameCall reports whether two calls of one number are the same.
 func isSameCall(a, b ToolCall) bool {
-	return a == b || a.Index == b.Index && callKeyOf(a) == callKeyOf(b) && (hasNoText(a) || hasNoText(b) || isLikeCall(a, b))
+	return a == b || a.Index == b.Index && callKeyOf(a) == callKeyOf(b) && (hasNoText(a) || hasNoText(b) || a.Like(b))
 }
 
-// isLikeCall reports whether two calls behind the same turn can be one. A command is cut behind
+// Like reports whether another call behind the same turn can be this one under other rules. A command is cut behind
 // redaction, so its end says nothing.
-func isLikeCall(a, b ToolCall) bool {
-	return SameBeforeRedaction(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd)
+func (c ToolCall) Like(d ToolCall) bool {
+	return SameBeforeRedaction(c.Path, d.Path) && alikeCommands(c.Cmd, d.Cmd)
 }
-
-// Like reports whether another call behind the same turn can be this one under other rules.
-func (c ToolCall) Like(d ToolCall) bool { return isLikeCall(c, d) }
 
 // hasNoText reports whether a call was excluded, or failed and was stored when no path of such was kept.
 func hasNoText(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
@@ -140,7 +137,7 @@ func indexCalls(known map[ToolCall]int) calls {
 // remove removes a call that can be c, and reports whether there was one.
 func (l calls) remove(c ToolCall) bool {
 	k := callKeyOf(c)
-	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || isLikeCall(held, c) })
+	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || held.Like(c) })
 	if i < 0 {
 		return false
 	}
