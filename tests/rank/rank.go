@@ -6,11 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -27,15 +25,6 @@ import (
 
 // depth is how many results a query gets.
 const depth = 10
-
-// document is a line of the corpus.
-type document struct {
-	Doc, Group, Title, Start, Branch string
-	Turns                            []struct{ Role, Text string }
-	FilesEdited                      []string `json:"files_edited"`
-	FilesRead                        []string `json:"files_read"`
-	Cmds                             []string
-}
 
 // question is a line of a queries file.
 type question struct {
@@ -54,8 +43,8 @@ type result struct {
 // rank indexes the corpus, an index for each group, and asks the questions of some files, each of its group or of all of them together, with or
 // without the model that is built in. It returns a run for each file.
 func rank(ctx context.Context, dir string, m *model.Model, together bool, queries ...string) ([][]result, error) {
-	groups := make(map[string][]document)
-	err := harness.EachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
+	groups := make(map[string][]harness.Document)
+	err := harness.Corpus(dir, func(d harness.Document) { groups[d.Group] = append(groups[d.Group], d) })
 	if err != nil {
 		return nil, err
 	}
@@ -74,61 +63,38 @@ func rank(ctx context.Context, dir string, m *model.Model, together bool, querie
 		}
 	}
 	runs := make([][]result, len(queries))
-	note := func(found []result) {
+	ask := func(groups [][]harness.Document, qs []question) error {
+		found, err := rankGroups(ctx, m, groups, qs)
 		for _, r := range found {
 			runs[r.file] = append(runs[r.file], r)
 		}
+		return err
 	}
 	if together {
-		found, err := rankTogether(ctx, m, groups, slices.Concat(slices.Collect(maps.Values(asked))...))
-		note(found)
-		return runs, err
+		var all [][]harness.Document
+		for _, g := range slices.Sorted(maps.Keys(groups)) { // the first of two results that are as good
+			all = append(all, groups[g])
+		}
+		return runs, ask(all, slices.Concat(slices.Collect(maps.Values(asked))...))
 	}
 	for _, g := range order {
-		found, err := rankGroup(ctx, m, groups[g], asked[g])
-		if err != nil {
+		if err := ask([][]harness.Document{groups[g]}, asked[g]); err != nil {
 			return nil, err
 		}
-		note(found)
 	}
 	return runs, nil
 }
 
-func corpusFile(dir string) string {
-	path := filepath.Join(dir, "corpus.jsonl")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return path + ".gz"
-	}
-	return path
-}
-
-// rankGroup asks qs of an index of docs.
-func rankGroup(ctx context.Context, weights *model.Model, docs []document, qs []question) (out []result, err error) {
-	x, err := openIndex(ctx, weights, docs)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, x.close()) }()
-	for _, q := range qs {
-		found, err := x.ask(ctx, q, options(weights))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-	}
-	return out, nil
-}
-
-// rankTogether asks qs of an index of each group at once.
-func rankTogether(ctx context.Context, weights *model.Model, groups map[string][]document, qs []question) (out []result, err error) {
+// rankGroups asks qs of an index of each group at once.
+func rankGroups(ctx context.Context, weights *model.Model, groups [][]harness.Document, qs []question) (out []result, err error) {
 	var all []*index
 	defer func() {
 		for _, x := range all {
 			err = errors.Join(err, x.close())
 		}
 	}()
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		x, err := openIndex(ctx, weights, groups[name])
+	for _, docs := range groups {
+		x, err := openIndex(ctx, weights, docs)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +147,7 @@ type index struct {
 }
 
 // openIndex keeps docs in a ledger of their own, the way captured sessions go, and opens its index.
-func openIndex(ctx context.Context, weights *model.Model, docs []document) (x *index, err error) {
+func openIndex(ctx context.Context, weights *model.Model, docs []harness.Document) (x *index, err error) {
 	dir, err := os.MkdirTemp("", "rekal-rank")
 	if err != nil {
 		return nil, err
@@ -250,11 +216,11 @@ func newRepository(ctx context.Context, dir string) (*git.Repo, error) {
 
 // keep appends docs to the ledger of the repository, through redaction and segments, and
 // returns their names by session ID.
-func keep(ctx context.Context, repo *git.Repo, docs []document) (map[string]string, error) {
+func keep(ctx context.Context, repo *git.Repo, docs []harness.Document) (map[string]string, error) {
 	names := make(map[string]string, len(docs))
 	sessions := make([]session.Session, len(docs))
 	for i, doc := range docs {
-		sessions[i] = doc.session()
+		sessions[i] = doc.Session("rank")
 		names[sessions[i].ID] = doc.Doc
 	}
 	entry, _, err := redact.New().Apply(ctx, session.Entry{Sessions: sessions})
@@ -268,36 +234,4 @@ func keep(ctx context.Context, repo *git.Repo, docs []document) (map[string]stri
 	}
 	_, err = own.Append(ctx, "", []ledger.Record{{Entry: entry, TS: who.When}})
 	return names, err
-}
-
-// session makes a session of a document.
-func (d document) session() session.Session {
-	start, err := time.Parse(time.RFC3339, d.Start)
-	if err != nil {
-		start = time.Unix(0, 0)
-	}
-	s := session.Session{
-		ID: session.NewID(start, "rank", d.Doc), Source: "rank", NativeID: d.Doc,
-		ActorType: session.ActorHuman, Branch: d.Branch, Title: d.Title, StartedAt: start,
-	}
-	for i, t := range d.Turns {
-		role := session.RoleAssistant
-		if t.Role == "user" || t.Role == session.RoleHuman {
-			role = session.RoleHuman
-		}
-		s.Turns = append(s.Turns, session.Turn{Index: i, Role: role, TS: start, Content: t.Text})
-	}
-	call := func(tool, path, cmd string) {
-		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: -1, Tool: tool, Path: path, Cmd: cmd})
-	}
-	for _, p := range d.FilesEdited {
-		call("Edit", p, "")
-	}
-	for _, p := range d.FilesRead {
-		call("Read", p, "")
-	}
-	for _, c := range d.Cmds {
-		call("Bash", "", c)
-	}
-	return s
 }
