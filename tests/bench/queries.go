@@ -1,77 +1,38 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"math/rand/v2"
-	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/git-rekal/git-rekal/tests/history"
 )
-
-// query is one of the mix, the same for all systems.
-type query struct {
-	Kind   string `json:"kind"` // subject, rare, identifier or question
-	Text   string `json:"text"`
-	File   string `json:"file"` // values for filters
-	Author string `json:"author"`
-	Commit string `json:"commit"`
-}
 
 // perKind is how many queries there are of each kind.
 const perKind = 10
 
-// writeQueries makes the mix from steps of the ledger, spread over its time.
-func (b bench) writeQueries(ctx context.Context, plan history.Plan, lex *lexicon) error {
-	_, out, err := process(b.command(ctx, b.dir, "git", "-C", b.team(), "rev-list", "--reverse", "main"))
-	if err != nil {
-		return err
-	}
-	commits := strings.Fields(string(out))
-	f, err := os.Create(b.queries())
-	if err != nil {
-		return err
-	}
+// queries makes a mix from steps of the ledger, spread over its time: subjects, rare words, identifiers and questions.
+func (r *remix) queries(steps int) (out []string) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	enc := json.NewEncoder(f)
 	for _, kind := range []string{"subject", "rare", "identifier", "question"} {
 		for i := 0; i < perKind; {
-			author, n := rng.IntN(plan.Authors), (i*plan.Steps+rng.IntN(plan.Steps))/perKind
-			step := plan.Step(author, n)
-			q := query{Kind: kind, Text: ask(kind, step, lex, rng), File: pattern(step, i), Author: step.Email, Commit: commits[n*plan.Authors+author]}
-			if q.Text == "" {
-				continue
+			author, n := rng.IntN(r.authors), (i*steps+rng.IntN(steps))/perKind
+			if q := ask(kind, r.step(author, n), r.lexicon, rng); q != "" {
+				out = append(out, q)
+				i++
 			}
-			err = errors.Join(err, enc.Encode(q))
-			i++
 		}
 	}
-	return errors.Join(err, f.Close())
-}
-
-// pattern is a value for --file: one file, or many of a folder.
-func pattern(step history.Step, i int) string {
-	switch {
-	case len(step.Files) == 0:
-		return `\.go$`
-	case i%2 == 0:
-		return regexp.QuoteMeta(step.Files[0].Path) + "$"
-	}
-	dir, _, _ := strings.Cut(step.Files[0].Path, "/")
-	return "^" + regexp.QuoteMeta(dir) + "/.*_test"
+	return out
 }
 
 // ask makes a query of a kind from a step; "" where it gives none.
-func ask(kind string, step history.Step, lex *lexicon, rng *rand.Rand) string {
-	s := step.Sessions[0]
-	text := s.Turns[rng.IntN(len(s.Turns))].Content
+func ask(kind string, s step, lex *lexicon, rng *rand.Rand) string {
+	said, calls := s.sessions[0].Turns, s.sessions[0].ToolCalls
+	text := said[rng.IntN(len(said))].Content
 	switch kind {
 	case "subject":
-		if words := strings.Fields(step.Subject); len(words) >= 3 {
+		if words := strings.Fields(s.subject); len(words) >= 3 {
 			return strings.Join(words, " ")
 		}
 	case "rare":
@@ -80,7 +41,7 @@ func ask(kind string, step history.Step, lex *lexicon, rng *rand.Rand) string {
 		if found := identifier.FindAllString(text, -1); len(found) > 0 {
 			return found[rng.IntN(len(found))]
 		}
-		if calls := s.ToolCalls; len(calls) > 0 {
+		if len(calls) > 0 {
 			if p := path.Base(calls[rng.IntN(len(calls))].Path); len(p) > 3 {
 				return p
 			}
@@ -103,12 +64,12 @@ func rare(text string, lex *lexicon, n int) string {
 	var out []string
 	for range n {
 		best, df := "", lex.sources
-		eachWord(text, func(w string) {
-			w = strings.ToLower(w)
-			if d := lex.df[w]; len(w) > 3 && d < df && !strings.Contains(" "+strings.Join(out, " ")+" ", " "+w+" ") {
+		for _, at := range wordsOf(text) {
+			w := strings.ToLower(text[at[0]:at[1]])
+			if d := lex.df[w]; len(w) > 3 && d < df && !slices.Contains(out, w) {
 				best, df = w, d
 			}
-		})
+		}
 		if best != "" {
 			out = append(out, best)
 		}

@@ -13,10 +13,10 @@ func testSources() []source {
 	var out []source
 	for i := range 30 {
 		name := "topic" + string(rune('a'+i))
-		s := source{name: name, subject: name + " more thing to do", calls: make([][]session.ToolCall, 12)}
+		s := source{subject: name + " more thing to do"}
 		for i := range 12 {
-			s.turns = append(s.turns, session.Turn{Role: session.RoleAssistant, Content: strings.Repeat(name+" line\n", i+1)})
-			s.calls[i] = []session.ToolCall{{Tool: "Edit", Act: session.ActEdit, Path: "src/" + name + ".go"}, {Tool: "Bash", Cmd: "go test"}}
+			s.Turns = append(s.Turns, session.Turn{Role: session.RoleAssistant, Content: strings.Repeat(name+" line\n", i+1)})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Turn: i, Tool: "Edit", Act: session.ActEdit, Path: "src/" + name + ".go"}, session.ToolCall{Turn: i, Tool: "Bash", Cmd: "go test"})
 		}
 		out = append(out, s)
 	}
@@ -26,15 +26,15 @@ func testSources() []source {
 // TestSteps checks that a step is the same each time, that turns and calls are numbered as
 // they must be, and that a session that goes on does so with the next step.
 func TestSteps(t *testing.T) {
-	r := newRemix(testSources())
+	r := newRemix(testSources(), 8)
 	next := map[string][2]int{} // by session: the turn and the call that follow
 	continued := 0
 	for n := range 40 {
-		step := r.step(3, n)
-		if diff := cmp.Diff(step, r.step(3, n)); diff != "" {
+		made := r.step(3, n)
+		if diff := cmp.Diff(made, r.step(3, n), cmp.AllowUnexported(step{})); diff != "" {
 			t.Fatalf("step %d twice (-first +second):\n%s", n, diff)
 		}
-		for _, s := range step.Sessions {
+		for _, s := range made.sessions {
 			at := next[s.ID]
 			if at[0] > 0 {
 				continued++

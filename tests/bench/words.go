@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,14 +20,21 @@ func newLexicon(sources []source) *lexicon {
 	l := &lexicon{df: map[string]int{}, sources: len(sources)}
 	for _, s := range sources {
 		seen := map[string]bool{}
-		s.texts(func(text string) {
-			eachWord(text, func(w string) {
-				if w = strings.ToLower(w); !seen[w] {
+		note := func(text string) {
+			for _, at := range wordsOf(text) {
+				if w := strings.ToLower(text[at[0]:at[1]]); !seen[w] {
 					seen[w] = true
 					l.df[w]++
 				}
-			})
-		})
+			}
+		}
+		for _, t := range s.Turns {
+			note(t.Content)
+		}
+		for _, c := range s.ToolCalls {
+			note(c.Path)
+			note(c.Cmd)
+		}
 	}
 	for w := range l.df {
 		if l.special(w) {
@@ -40,17 +48,6 @@ func newLexicon(sources []source) *lexicon {
 // special reports whether a word is not everybody's.
 func (l *lexicon) special(w string) bool {
 	return len(w) >= 4 && (w[0] < '0' || w[0] > '9') && 12*l.df[w] <= l.sources
-}
-
-// texts calls f with everything that stands in a source.
-func (s source) texts(f func(string)) {
-	for i, t := range s.turns {
-		f(t.Content)
-		for _, c := range s.calls[i] {
-			f(c.Path)
-			f(c.Cmd)
-		}
-	}
 }
 
 // Of the words that are not everybody's, a project has words of its own for a share, a session
@@ -83,22 +80,17 @@ func (t *tongue) say(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	done := 0
-	eachSpan(text, func(from, to int) {
-		b.WriteString(text[done:from])
-		b.WriteString(t.word(text[from:to]))
-		done = to
-	})
+	for _, at := range wordsOf(text) {
+		w := text[at[0]:at[1]]
+		if _, known := t.said[w]; !known {
+			t.said[w] = t.translate(w)
+		}
+		b.WriteString(text[done:at[0]])
+		b.WriteString(t.said[w])
+		done = at[1]
+	}
 	b.WriteString(text[done:])
 	return b.String()
-}
-
-func (t *tongue) word(w string) string {
-	out, ok := t.said[w]
-	if !ok {
-		out = t.translate(w)
-		t.said[w] = out
-	}
-	return out
 }
 
 func (t *tongue) translate(w string) string {
@@ -162,53 +154,17 @@ func digits(n uint64, length int) string {
 	return string(b)
 }
 
-func eachWord(text string, f func(string)) {
-	eachSpan(text, func(from, to int) { f(text[from:to]) })
-}
+// word is one, behind capitals that are another: HTTPStatus.
+var word = regexp.MustCompile(`([A-Z]*?)([A-Z]?[a-z]+)|([A-Z]+)|([0-9]+)`)
 
-// eachSpan calls f with where the words of a text are: runs of ASCII letters, split at
-// camelCase, and runs of digits.
-func eachSpan(text string, f func(from, to int)) {
-	from := -1
-	var last class
-	for i := range len(text) + 1 {
-		this := none
-		if i < len(text) {
-			this = classOf(text[i])
+// wordsOf is where the words of a text are: runs of ASCII letters, split at camelCase, and runs of digits.
+func wordsOf(text string) (out [][]int) {
+	for _, m := range word.FindAllStringSubmatchIndex(text, -1) {
+		for group := 2; group < len(m); group += 2 {
+			if m[group] < m[group+1] {
+				out = append(out, m[group:group+2])
+			}
 		}
-		switch capital := last == upper && this == lower; {
-		case from < 0 || this == last:
-		case !capital:
-			f(from, i)
-			from = -1
-		case i-from > 1: // HTTPStatus
-			f(from, i-1)
-			from = i - 1
-		}
-		if from < 0 && this != none {
-			from = i
-		}
-		last = this
 	}
-}
-
-type class int
-
-const (
-	none class = iota
-	lower
-	upper
-	digit
-)
-
-func classOf(c byte) class {
-	switch {
-	case c >= 'a' && c <= 'z':
-		return lower
-	case c >= 'A' && c <= 'Z':
-		return upper
-	case c >= '0' && c <= '9':
-		return digit
-	}
-	return none
+	return out
 }

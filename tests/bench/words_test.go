@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestEachSpan(t *testing.T) {
+func TestWordsOf(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want []string
@@ -18,7 +18,9 @@ func TestEachSpan(t *testing.T) {
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			var got []string
-			eachWord(tt.text, func(w string) { got = append(got, w) })
+			for _, at := range wordsOf(tt.text) {
+				got = append(got, tt.text[at[0]:at[1]])
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -28,7 +28,7 @@ func TestLongTeam(t *testing.T) {
 	w.patience = 20 * time.Minute
 	team := newTeam(w)
 	began := time.Now()
-	team.write("-authors", strconv.Itoa(authors), "-sessions", strconv.Itoa(sessions))
+	team.write(authors, 0, sessions)
 	t.Logf("%d authors × %d sessions, written in %v", authors, sessions, round(time.Since(began)))
 	team.must("git", "gc", "--quiet")
 	t.Logf("ledgers: %s of segments, %s packed", size(team.plain()), strings.TrimSpace(team.must("git", "rev-list", "--disk-usage=human", "--objects", "--glob=refs/heads/rekal/")))
@@ -41,7 +41,7 @@ func TestLongTeam(t *testing.T) {
 		t.Errorf("%d sessions, want %d", got, authors*sessions)
 	}
 	for n := range pick(1, 5) {
-		team.write("-authors", "1", "-sessions", "1", "-first", strconv.Itoa(sessions+n))
+		team.write(1, sessions+n, 1)
 		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
 		if got := me.count("sessions"); got != authors*sessions+n+1 {
 			t.Errorf("%d sessions, want %d", got, authors*sessions+n+1)
@@ -49,7 +49,7 @@ func TestLongTeam(t *testing.T) {
 	}
 	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
 	for _, args := range [][]string{
-		{"-n", "10", "timeout of the session cache"}, {"timeout of the session cache"}, {"--file", "^internal/cache/", "timeout"},
+		{"-n", "10", "receipts of the payment provider"}, {"receipts of the payment provider"}, {"--file", "^payments/", "receipts"},
 	} {
 		t.Logf("recall %q: %v", args, me.timed(append([]string{"git", "rekal"}, args...)...))
 	}
@@ -66,7 +66,7 @@ type team struct {
 
 func newTeam(w *world) *team {
 	w.t.Helper()
-	writer := filepath.Join(harness.Program(w.t, "tests/team"), "team")
+	writer := filepath.Join(harness.Program(w.t, "tests/bench"), "bench")
 	m := w.machine("server", "server@example.com")
 	m.atHome().must("git", "init", "-q", "--bare", "team.git")
 	return &team{&clone{m, filepath.Join(m.home, "team.git")}, writer}
@@ -74,9 +74,11 @@ func newTeam(w *world) *team {
 
 func (m *machine) atHome() *clone { return &clone{m, m.home} }
 
-func (tm *team) write(args ...string) {
+// write writes sessions of each of the first authors, behind those that they have already.
+func (tm *team) write(authors, first, sessions int) {
 	tm.t.Helper()
-	cmd := exec.CommandContext(tm.ctx, tm.writer, append(args, tm.dir)...)
+	cmd := exec.CommandContext(tm.ctx, tm.writer, "-team", fmt.Sprintf("%dx%d", authors, sessions), "-first", strconv.Itoa(first),
+		"-data", filepath.Join(harness.Root(tm.t), "tests/testdata"), tm.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tm.t.Fatalf("%v: %s", err, out)
 	}
