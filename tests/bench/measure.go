@@ -187,16 +187,16 @@ func process(cmd *exec.Cmd) (sample, error) {
 	cmd.Stderr = &stderr
 	began := time.Now()
 	err := cmd.Run()
-	took := time.Since(began)
-	if err != nil {
-		return sample{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr.Bytes())
-	}
-	s := sample{took: took}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+	s := sample{took: time.Since(began)}
+	if ended := cmd.ProcessState; ended != nil {
+		usage := ended.SysUsage().(*syscall.Rusage)
 		s.memory = usage.Maxrss << 10 // Linux tells kilobytes
 		s.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	}
-	return s, nil
+	if err != nil {
+		err = fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr.Bytes())
+	}
+	return s, err
 }
 
 func (s samples) quantile(q float64, of func(sample) time.Duration) time.Duration {
