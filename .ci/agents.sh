@@ -19,11 +19,12 @@ if [ "$(cat "$dir/installed" 2>/dev/null)" != "$packages" ]; then
 	npm install --silent --no-audit --no-fund --prefix "$dir" $packages
 	echo "$packages" >"$dir/installed"
 fi
-go build -o "$dir/agents" ./tests/agents
-set -- -bin "$bin" -npm "$dir/node_modules" ${AGENTS:-}
+go test -c -o "$dir/agents.test" ./tests/agents
+export AGENTS AGENTS_BIN="$bin" AGENTS_NPM="$PWD/$dir/node_modules"
+set -- "$PWD/$dir/agents.test" -test.v -test.timeout 2h
 if unshare -rn true 2>/dev/null && command -v ip >/dev/null; then
 	# shellcheck disable=SC2016 # for the shell inside
-	exec unshare -rn sh -c 'ip link set lo up && exec "$0" "$@"' "$dir/agents" "$@"
+	exec unshare -rn sh -c 'ip link set lo up && exec "$@"' agents "$@"
 fi
 echo 'agents: no namespaces here: the agents could reach the network' >&2
-exec "$dir/agents" "$@"
+exec "$@"

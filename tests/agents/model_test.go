@@ -1,4 +1,4 @@
-package main
+package agents
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -18,9 +17,8 @@ import (
 // model answers as the models of four makers do, by a script: it finds the prompt that it was asked last, counts the results of tools
 // that came since, and makes the next call.
 type model struct {
-	latency time.Duration // before each answer
 	mu      sync.Mutex
-	turns   []turn
+	turn    turn
 	agent   program
 	results []string // what tools gave, as text
 	bodies  []string // what it was sent since the last script
@@ -29,10 +27,10 @@ type model struct {
 }
 
 // script is what the model does from now on.
-func (m *model) script(agent program, turns []turn) {
+func (m *model) script(agent program, t turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.agent, m.turns, m.results, m.bodies = agent, turns, nil, nil
+	m.agent, m.turn, m.results, m.bodies = agent, t, nil, nil
 }
 
 // gave is what tools gave so far.
@@ -42,14 +40,7 @@ func (m *model) gave() string {
 	return strings.Join(m.results, "\n")
 }
 
-// heard reports whether it was sent a text since the last script, which no JSON writes otherwise.
-func (m *model) heard(text string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.ContainsFunc(m.bodies, func(b string) bool { return strings.Contains(b, text) })
-}
-
-// times is how often a text stands in the request that has it most often, of those since the last script.
+// times is how often a text, which no JSON writes otherwise, stands in the request that has it most often, of those since the last script.
 func (m *model) times(text string) (most int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,36 +68,31 @@ func (m *model) answer(items []item, tools []string) answer {
 	defer m.mu.Unlock()
 	m.said++
 	a := answer{id: fmt.Sprint(m.said), text: "A conversation"}
-	var now *turn
-	done, searched, result := 0, false, ""
+	asked, done, searched, result := false, 0, false, ""
 	for _, it := range items {
 		switch {
 		case strings.HasSuffix(it.call, searching):
 			searched = true
-			continue
 		case it.call != "":
 			done++
 			result = it.text
-			continue
-		}
-		for i := range m.turns {
-			if strings.Contains(it.text, m.turns[i].prompt) {
-				now, done, searched = &m.turns[i], 0, false
-			}
+		case strings.Contains(it.text, m.turn.prompt):
+			asked, done, searched = true, 0, false
 		}
 	}
-	if now == nil || len(tools) == 0 { // a title, or whatever else the program wants to know
+	if !asked || len(tools) == 0 { // a title, or whatever else the program wants to know
 		return a
 	}
 	if done > 0 {
 		m.results = append(m.results, result)
 	}
-	if a.text = now.word; done >= len(now.steps) {
+	if a.text = m.turn.word; done >= len(m.turn.steps) {
 		return a
 	}
-	c := m.agent.call(now.steps[done], tools)
+	next := m.turn.steps[done]
+	c := m.agent.call(next, tools)
 	c.id = "call_" + a.id
-	if search := finder(tools); now.steps[done].recall != "" && search != "" && !searched {
+	if search := finder(tools); next.tool == "recall" && search != "" && !searched {
 		c = call{id: c.id + searching, name: search, args: map[string]any{"query": "select:" + c.name, "limit": 8}}
 		if search == "tool_search" {
 			c.args["query"] = "git-rekal recall"
@@ -127,7 +113,6 @@ func finder(tools []string) string {
 }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	time.Sleep(m.latency)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
