@@ -1,15 +1,14 @@
 package redact_test
 
 import (
-	"archive/tar"
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // TestLongRealTranscripts: in 60 real transcripts there is no secret, so every text must come out
@@ -138,33 +138,10 @@ func size(e session.Entry) int64 {
 // transcripts, which are not part of the repository.
 func realEntry(t testing.TB) session.Entry {
 	t.Helper()
-	f, err := os.Open("../../../shared/data/claude-code/transcripts-60.tar.gz")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no real transcripts here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var e session.Entry
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if filepath.Ext(h.Name) == ".jsonl" {
-			e.Sessions = append(e.Sessions, readTranscript(t, h.Name, r))
-		}
-	}
-	if len(e.Sessions) != 60 {
-		t.Fatalf("%d transcripts, not 60", len(e.Sessions))
+	all := harness.Transcripts(t)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		e.Sessions = append(e.Sessions, readTranscript(t, id, bytes.NewReader(all[id])))
 	}
 	return e
 }

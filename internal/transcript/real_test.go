@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -92,7 +91,7 @@ func TestRealTranscripts(t *testing.T) {
 // they tell when read at once.
 func TestRealGrowth(t *testing.T) {
 	files := harness.Transcripts(t)
-	table, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "claude-code", "growth.tsv"))
+	table, err := os.ReadFile(harness.Data(t, "claude-code/growth.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (r *replay) capture(before time.Time) {
 		if to == from || r.whole && to < len(s.Turns) {
 			continue
 		}
-		s.FirstTurn, s.FirstTool, s.Turns, s.ToolCalls = from, first, s.Turns[from:to], s.ToolCalls[first:last]
+		s.FirstTurn, s.FirstTool, s.Turns, s.ToolCalls, s.Usage = from, first, s.Turns[from:to], s.ToolCalls[first:last], nil
 		r.turns[s.ID], r.calls[s.ID] = to, last
 		parts = append(parts, s)
 	}
