@@ -92,29 +92,10 @@ func studio(t *testing.T, bin string) (repo string, env []string) {
 	p.Git("repo", "commit", "-qm", "first")
 	p.Git("repo", "rekal", "init")
 	const text = "package jwt\n\n// Leeway of clocks.\nconst Leeway = 30\n"
-	at := time.Now().UTC().Add(-time.Minute)
-	var lines []string
-	record := func(kind string, content any) {
-		b, err := json.Marshal(map[string]any{
-			"type": kind, "sessionId": "6f1c2d3e-0000-4000-8000-000000000001", "cwd": repo, "gitBranch": "main", "version": "2.1.37", "uuid": fmt.Sprint(len(lines)),
-			"timestamp": at.Add(time.Duration(len(lines)) * time.Second).Format(time.RFC3339Nano), "message": map[string]any{"role": kind, "model": "claude-opus-4-6", "content": content},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, string(b))
-	}
-	record("user", "Give tokens <b>30 s</b> of [leeway](http://x.example), please")
-	record("assistant", []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Write", "input": map[string]any{"file_path": repo + "/jwt.go", "content": text}}})
-	record("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "done"}})
-	record("assistant", []any{map[string]any{"type": "text", "text": "Tokens have 30 s of leeway."}})
-	folder := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, repo)
-	p.Write("home/.claude/projects/"+folder+"/6f1c2d3e-0000-4000-8000-000000000001.jsonl", strings.Join(lines, "\n")+"\n")
+	p.Talk("repo", "6f1c2d3e-0000-4000-8000-000000000001", "main", time.Now().Add(-5*time.Minute),
+		harness.Said{Who: "human", Text: "Give tokens <b>30 s</b> of [leeway](http://x.example), please"},
+		harness.Said{Who: "Write", Text: "jwt.go", New: text},
+		harness.Said{Who: "assistant", Text: "Tokens have 30 s of leeway."})
 	p.Write("repo/jwt.go", text)
 	p.Git("repo", "add", ".")
 	p.Git("repo", "commit", "-qm", "Leeway")

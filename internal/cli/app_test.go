@@ -2,11 +2,8 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -63,41 +60,10 @@ func (d *desk) commit(subject string) {
 	d.Git(d.dir, "commit", "-q", "--allow-empty", "-m", subject)
 }
 
-// say adds records to a transcript of the repository; each line begins with human,
-// assistant, title or Edit.
+// say adds to a transcript of the repository; each line begins with human, assistant, title or Edit.
 func (d *desk) say(id string, lines ...string) {
 	d.T.Helper()
-	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(d.dir, "-")
-	path := filepath.Join(d.Home(), ".claude", "projects", folder, id+".jsonl")
-	old, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		d.T.Fatal(err)
-	}
-	b := bytes.NewBuffer(old)
-	start := time.Date(2026, 3, 4, 10, bytes.Count(old, []byte("\n")), 0, 0, time.UTC)
-	for i, line := range lines {
-		who, text, _ := strings.Cut(line, " ")
-		rec := map[string]any{
-			"sessionId": id, "cwd": d.dir, "gitBranch": "main", "version": "2.1.37", "isSidechain": false,
-			"uuid": id + line, "timestamp": start.Add(time.Duration(i) * time.Minute).Format("2006-01-02T15:04:05.000Z"),
-		}
-		switch who {
-		case "human":
-			rec["type"], rec["message"] = "user", map[string]any{"role": "user", "content": text}
-		case "title":
-			rec["type"], rec["customTitle"] = "custom-title", text
-		default:
-			block := map[string]any{"type": "text", "text": text}
-			if who != "assistant" {
-				block = map[string]any{"type": "tool_use", "id": "t" + line, "name": who, "input": map[string]any{"file_path": filepath.Join(d.dir, text)}}
-			}
-			rec["type"], rec["message"] = "assistant", map[string]any{"role": "assistant", "content": []any{block}}
-		}
-		if err := json.NewEncoder(b).Encode(rec); err != nil {
-			d.T.Fatal(err)
-		}
-	}
-	d.write(".claude/projects/"+folder+"/"+id+".jsonl", b.String())
+	d.Talk(d.dir, id, "main", time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC), harness.Lines(lines...)...)
 }
 
 // run runs the program and returns its exit status.

@@ -3,11 +3,9 @@ package mcp_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,31 +72,7 @@ func (w *world) say(id, start string, lines ...string) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	var b bytes.Buffer
-	for i, line := range lines {
-		who, text, _ := strings.Cut(line, " ")
-		rec := map[string]any{
-			"sessionId": id, "cwd": w.dir, "gitBranch": "main", "version": "2.1.37", "isSidechain": false,
-			"uuid": id + line, "timestamp": at.Add(time.Duration(i) * time.Minute).Format("2006-01-02T15:04:05.000Z"),
-		}
-		switch who {
-		case "human":
-			rec["type"], rec["message"] = "user", map[string]any{"role": "user", "content": text}
-		case "title":
-			rec["type"], rec["customTitle"] = "custom-title", text
-		default:
-			block := map[string]any{"type": "text", "text": text}
-			if who != "assistant" {
-				block = map[string]any{"type": "tool_use", "id": "t" + line, "name": who, "input": map[string]any{"file_path": filepath.Join(w.dir, text)}}
-			}
-			rec["type"], rec["message"] = "assistant", map[string]any{"role": "assistant", "content": []any{block}}
-		}
-		if err := json.NewEncoder(&b).Encode(rec); err != nil {
-			w.T.Fatal(err)
-		}
-	}
-	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(w.dir, "-")
-	w.write(".claude/projects/"+folder+"/"+id+".jsonl", b.String())
+	w.Talk(w.dir, id, "main", at, harness.Lines(lines...)...)
 }
 
 // process is what a process of this world is given. Its clock stands.

@@ -43,29 +43,8 @@ func newProject(t *testing.T) project {
 
 // transcript is one of Claude Code in which a file was written, and returns its path.
 func (p project) transcript(id, file, text, prompt string) string {
-	dir := p.At("project")
-	var b strings.Builder
-	record := func(kind string, second int, message, more any) {
-		line, err := json.Marshal(map[string]any{
-			"type": kind, "sessionId": id, "cwd": dir, "gitBranch": "main", "version": "2.1.330", "uuid": fmt.Sprintf("%s-%d", id, second),
-			"timestamp": time.Now().Add(time.Duration(second-60) * time.Second).UTC().Format(time.RFC3339Nano), "message": message, "toolUseResult": more,
-		})
-		if err != nil {
-			p.T.Fatal(err)
-		}
-		b.Write(append(line, '\n'))
-	}
-	record("user", 0, map[string]any{"role": "user", "content": prompt}, nil)
-	record("assistant", 1, map[string]any{"role": "assistant", "content": []any{
-		map[string]any{"type": "tool_use", "id": "toolu_1", "name": "Write", "input": map[string]any{"file_path": filepath.Join(dir, file), "content": text}},
-	}}, nil)
-	record("user", 2, map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}}},
-		map[string]any{"type": "create", "filePath": filepath.Join(dir, file), "content": text, "structuredPatch": []any{}})
-	record("assistant", 3, map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "text", "text": "Done: the leeway is there."}}}, nil)
-	folder := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(dir)
-	path := p.At("home/.claude/projects/" + folder + "/" + id + ".jsonl")
-	p.Write(path, b.String())
-	return path
+	return p.Talk("project", id, "main", time.Now().Add(-5*time.Minute), harness.Said{Who: "human", Text: prompt}, harness.Said{Who: "Write", Text: file, New: text},
+		harness.Said{Who: "assistant", Text: "Done: the leeway is there."})
 }
 
 // answer is what a hook of Claude Code answers that has time.

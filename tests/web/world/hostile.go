@@ -3,6 +3,8 @@ package world
 import (
 	"fmt"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // Texts are what somebody tries to get into a page. Each would call Mark in the page, if it did.
@@ -37,10 +39,15 @@ func Hostile(t testing.TB) *World {
 			name: "Eve " + text, email: fmt.Sprintf("eve%d+'\"onload=mark()@example.com", i),
 			message: "Subject " + text + "\n\nBody " + text,
 			files:   map[string]string{HostilePath: plain, "src/other" + fmt.Sprint(i%2) + ".go": plain},
-			steps: []step{
-				title("Title " + text), human("Asked " + text), agent("Answered " + text), run("echo " + text),
-				{who: text, text: HostilePath},
-				write(HostilePath, plain), read("src/" + text), agent("Ended " + text),
+			said: []harness.Said{
+				{Who: "title", Text: "Title " + text},
+				{Who: "human", Text: "Asked " + text},
+				{Who: "assistant", Text: "Answered " + text},
+				{Who: "Bash", Text: "echo " + text},
+				{Who: text, Text: HostilePath},
+				{Who: "Write", Text: HostilePath, New: plain},
+				{Who: "Read", Text: "src/" + text},
+				{Who: "assistant", Text: "Ended " + text},
 			},
 		})
 	}

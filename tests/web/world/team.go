@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 //go:embed testdata/team
@@ -39,7 +41,7 @@ func Team(t testing.TB) *World {
 		}
 		for _, said := range s.Steps {
 			said = append(said, "", "")
-			k.steps = append(k.steps, step{who: said[0], text: read(said[1]), more: read(said[2]), old: read(said[3])})
+			k.said = append(k.said, harness.Said{Who: said[0], Text: read(said[1]), New: read(said[2]), Old: read(said[3])})
 		}
 		w.do(k)
 	}

@@ -6,12 +6,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,70 +104,10 @@ func (w *World) Web(flags ...string) string {
 	return address
 }
 
-// step is a line of a transcript: who, and what they said or called.
-type step struct{ who, text, more, old string }
-
-func human(text string) step       { return step{who: "human", text: text} }
-func agent(text string) step       { return step{who: "assistant", text: text} }
-func title(text string) step       { return step{who: "title", text: text} }
-func run(command string) step      { return step{who: "Bash", text: command} }
-func read(path string) step        { return step{who: "Read", text: path} }
-func write(path, text string) step { return step{who: "Write", text: path, more: text} }
-
-// say writes a transcript of Claude Code, a minute a step up to now.
-func (w *World) say(id, branch string, steps ...step) {
-	w.T.Helper()
-	at := w.now.Add(-time.Duration(len(steps)+1) * time.Minute)
-	var b bytes.Buffer
-	for i, s := range steps {
-		rec := map[string]any{
-			"sessionId": id, "cwd": w.Dir, "gitBranch": branch, "version": "2.1.37", "isSidechain": false, "uuid": fmt.Sprint(id, i),
-			"timestamp": at.Add(time.Duration(i) * time.Minute).Format("2006-01-02T15:04:05.000Z"),
-		}
-		maps.Copy(rec, w.record(fmt.Sprint(id, i), s))
-		if err := json.NewEncoder(&b).Encode(rec); err != nil {
-			w.T.Fatal(err)
-		}
-		if s.who == "Write" || s.who == "Edit" { // only what is known to have been done counts as written
-			rec["type"], rec["uuid"] = "user", fmt.Sprint(id, i, "result")
-			rec["message"] = map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", id, i), "content": "ok"}}}
-			if err := json.NewEncoder(&b).Encode(rec); err != nil {
-				w.T.Fatal(err)
-			}
-		}
-	}
-	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(w.Dir, "-")
-	w.Write("home/.claude/projects/"+folder+"/"+id+".jsonl", b.String())
-}
-
-func (w *World) record(id string, s step) map[string]any {
-	call := func(input map[string]any) map[string]any {
-		block := map[string]any{"type": "tool_use", "id": "t" + id, "name": s.who, "input": input}
-		return map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{block}}}
-	}
-	path := filepath.Join(w.Dir, s.text)
-	switch s.who {
-	case "human":
-		return map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": s.text}}
-	case "title":
-		return map[string]any{"type": "custom-title", "customTitle": s.text}
-	case "assistant":
-		block := map[string]any{"type": "text", "text": s.text}
-		return map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{block}}}
-	case "Bash":
-		return call(map[string]any{"command": s.text})
-	case "Write":
-		return call(map[string]any{"file_path": path, "content": s.more})
-	case "Edit":
-		return call(map[string]any{"file_path": path, "old_string": s.old, "new_string": s.more})
-	}
-	return call(map[string]any{"file_path": path})
-}
-
 // work is one session of somebody, and the commit behind it.
 type work struct {
 	id, at, name, email, branch, message string
-	steps                                []step
+	said                                 []harness.Said
 	files                                map[string]string
 }
 
@@ -177,7 +115,7 @@ func (w *World) do(k work) {
 	w.T.Helper()
 	w.at(k.at)
 	w.as(k.name, k.email)
-	w.say(k.id, k.branch, k.steps...)
+	w.Talk(w.Dir, k.id, k.branch, w.now.Add(-time.Duration(len(k.said)+1)*time.Minute), k.said...)
 	for _, path := range slices.Sorted(maps.Keys(k.files)) {
 		w.Write(filepath.Join(w.Dir, path), k.files[path])
 	}
