@@ -151,7 +151,7 @@ func TestHooks(t *testing.T) {
 			p := repos.New(t)
 			p.Start("r")
 			tt.make(p)
-			for _, off := range [][]string{nil, harness.GeminiGit()} {
+			for _, off := range [][]string{nil, geminiGit()} {
 				p.Env = off
 				got, err := p.Open(tt.dir).Hooks(background)
 				if want := (git.Hooks{Dir: p.At(tt.want), Scope: tt.scope, Off: off != nil}); err != nil || got != want {
@@ -224,4 +224,19 @@ func TestConfigLeftLocked(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "remove "+p.At("r/.git/config.lock")) {
 		t.Errorf("error %v; want it to say what to remove", err)
 	}
+}
+
+// geminiGit is what Gemini CLI (0.61, shellExecutionService.ts) adds to the environment of the commands that it runs: git reads the
+// repository's configuration only, and runs no hooks.
+func geminiGit() []string {
+	out := []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GEMINI_CLI=1"}
+	set := []string{
+		"credential.helper=", "core.fsmonitor=", "core.hooksPath=", "core.sshCommand=", "core.pager=cat", "core.editor=",
+		"sequence.editor=", "diff.external=",
+	}
+	for i, s := range set {
+		key, value, _ := strings.Cut(s, "=")
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
+	}
+	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(set)))
 }

@@ -17,65 +17,11 @@ import (
 const Version = "v0.0.0-test"
 
 // Binary is the folder of git-rekal, which all packages share. Hooks call it as a process, so nothing less
-// than the real one will do.
+// than the real one will do. Whoever asks looks at all that it is built from, so that `go test` forgets what it knows when that changes.
 func Binary(t testing.TB) string {
 	t.Helper()
-	return shared(t, "git-rekal")
-}
-
-// Program is the folder with a program of this module's that tests need beside it.
-func Program(t testing.TB, pkg string) string {
-	t.Helper()
-	return shared(t, pkg)
-}
-
-// Build builds a program as these tests were built (their tags, and -race) into a folder; more arguments go
-// to `go build`.
-func Build(t testing.TB, pkg, into string, more ...string) {
-	t.Helper()
-	if err := build(Root(t), pkg, into, more...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// shared builds a program into .build/test where it is not there yet, or not up to date: of several
-// processes that come at the same time one does, and the others find nothing left to do.
-func shared(t testing.TB, pkg string) string {
-	t.Helper()
-	root := Root(t)
-	look(t, root, pkg)
-	built.Lock()
-	defer built.Unlock()
-	into := filepath.Join(root, ".build", "test", strings.NewReplacer(",", "+", "=", "-", " ", "").Replace("as"+strings.Join(asThese(), "")))
-	if built.dirs[pkg] {
-		return into
-	}
-	if err := os.MkdirAll(into, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := os.OpenFile(filepath.Join(into, "lock"), os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatalf("lock %s: %v", lock.Name(), err)
-	}
-	Build(t, pkg, into)
-	built.dirs[pkg] = true
-	return into
-}
-
-var built = struct {
-	sync.Mutex
-	dirs map[string]bool
-}{dirs: map[string]bool{}}
-
-// look looks at all that a program is built from, so that `go test` forgets what it knows when that changes.
-func look(t testing.TB, root, pkg string) {
-	t.Helper()
-	for _, name := range []string{pkg, "internal", "templates", "go.mod", "go.sum"} {
-		err := filepath.WalkDir(filepath.Join(root, name), func(path string, _ fs.DirEntry, err error) error {
+	for _, name := range []string{"git-rekal", "internal", "templates", "go.mod", "go.sum"} {
+		err := filepath.WalkDir(filepath.Join(Root(t), name), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_, err = os.Stat(path)
 			}
@@ -84,6 +30,42 @@ func look(t testing.TB, root, pkg string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	dir, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// shared builds git-rekal into .build/test where it is not there yet, or not up to date: of several
+// processes that come at the same time one does, and the others find nothing left to do.
+var shared = sync.OnceValues(func() (string, error) {
+	dir, err := root()
+	if err != nil {
+		return "", err
+	}
+	into := filepath.Join(dir, ".build", "test", strings.NewReplacer(",", "+", "=", "-", " ", "").Replace("as"+strings.Join(asThese(), "")))
+	if err := os.MkdirAll(into, 0o777); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(into, "lock"), os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	return into, build(dir, "git-rekal", into)
+})
+
+// Build builds a program as these tests were built (their tags, and -race) into a folder; more arguments go
+// to `go build`.
+func Build(t testing.TB, pkg, into string, more ...string) {
+	t.Helper()
+	if err := build(Root(t), pkg, into, more...); err != nil {
+		t.Fatal(err)
 	}
 }
 

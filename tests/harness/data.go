@@ -2,6 +2,7 @@ package harness
 
 import (
 	"archive/tar"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
@@ -41,17 +42,12 @@ func Transcripts(t testing.TB) map[string][]byte {
 
 // ReadTranscripts reads an archive of transcripts, by session ID.
 func ReadTranscripts(path string) (map[string][]byte, error) {
-	f, err := os.Open(path)
+	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	out := map[string][]byte{}
-	for archive := tar.NewReader(plain); ; {
+	for archive := tar.NewReader(bytes.NewReader(text)); ; {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return out, nil
@@ -69,19 +65,11 @@ func ReadTranscripts(path string) (map[string][]byte, error) {
 
 // EachLine decodes the JSON lines of a file, which may be compressed.
 func EachLine[T any](path string, f func(T)) error {
-	file, err := os.Open(path)
+	text, err := read(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	dec := json.NewDecoder(r)
-	for {
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
 		var v T
 		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
 			return nil
@@ -95,17 +83,26 @@ func EachLine[T any](path string, f func(T)) error {
 // Unzipped is what a file of the real data holds, which is kept compressed.
 func Unzipped(t testing.TB, name string) []byte {
 	t.Helper()
-	f, err := os.Open(Data(t, name))
+	raw, err := read(Data(t, name))
 	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := io.ReadAll(plain)
-	if err = errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// read reads a file, which may be compressed.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if !strings.HasSuffix(path, ".gz") {
+		return io.ReadAll(f)
+	}
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return io.ReadAll(plain)
 }

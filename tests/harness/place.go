@@ -3,7 +3,6 @@ package harness
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,21 +157,6 @@ func (p *Place) Commit(dir, message string, files ...string) string {
 	p.Git(dir, "add", "-A")
 	p.Git(dir, "commit", "-q", "--allow-empty", "-m", message)
 	return p.Git(dir, "rev-parse", "HEAD")
-}
-
-// GeminiGit is what Gemini CLI (0.61, shellExecutionService.ts) adds to the environment of the commands that it runs: git reads the
-// repository's configuration only, and runs no hooks.
-func GeminiGit() []string {
-	out := []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GEMINI_CLI=1"}
-	set := []string{
-		"credential.helper=", "core.fsmonitor=", "core.hooksPath=", "core.sshCommand=", "core.pager=cat", "core.editor=",
-		"sequence.editor=", "diff.external=",
-	}
-	for i, s := range set {
-		key, value, _ := strings.Cut(s, "=")
-		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
-	}
-	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(set)))
 }
 
 // With is the place with more in the environment.

@@ -61,15 +61,14 @@ var fetchLedgers = []string{"git", "fetch", "-q", "origin", "refs/heads/rekal/*:
 // team is the bare repository that everybody shares.
 type team struct {
 	*clone
-	writer string // the program that makes people up
 }
 
 func newTeam(w *world) *team {
 	w.t.Helper()
-	writer := filepath.Join(harness.Program(w.t, "tests/bench"), "bench")
+	harness.Build(w.t, "tests/bench", w.dir)
 	m := w.machine("server", "server@example.com")
 	m.atHome().must("git", "init", "-q", "--bare", "team.git")
-	return &team{&clone{m, filepath.Join(m.home, "team.git")}, writer}
+	return &team{&clone{m, filepath.Join(m.home, "team.git")}}
 }
 
 func (m *machine) atHome() *clone { return &clone{m, m.home} }
@@ -77,7 +76,7 @@ func (m *machine) atHome() *clone { return &clone{m, m.home} }
 // write writes sessions of each of the first authors, behind those that they have already.
 func (tm *team) write(authors, first, sessions int) {
 	tm.t.Helper()
-	cmd := exec.CommandContext(tm.ctx, tm.writer, "-team", fmt.Sprintf("%dx%d", authors, sessions), "-first", strconv.Itoa(first),
+	cmd := exec.CommandContext(tm.ctx, filepath.Join(tm.world.dir, "bench"), "-team", fmt.Sprintf("%dx%d", authors, sessions), "-first", strconv.Itoa(first),
 		"-data", filepath.Join(harness.Root(tm.t), "tests/testdata"), tm.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tm.t.Fatalf("%v: %s", err, out)
