@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,12 +27,6 @@ func TestWhyOfHistory(t *testing.T) {
 
 func TestLongWhyOfRealSessions(t *testing.T) {
 	newMiniature(t, harness.Binary(t)).live(realSessions(t), 30).asks(30, 28)
-}
-
-// TestLongWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
-// without a hook while main goes on, and asks about lines.
-func TestLongWhyOfSquashes(t *testing.T) {
-	newMiniature(t, harness.Binary(t)).squash(synthetic(t), 12).asks(12, 12)
 }
 
 // told is a session with what it did to files.
@@ -107,60 +101,32 @@ func recorded(id string, raw []byte) told {
 
 // miniature is a repository that grows by sessions.
 type miniature struct {
-	t     *testing.T
-	repo  string
-	env   []string
+	*harness.Place
 	moved map[string]string // files by their former names
 	owner map[string]string // line → the session that wrote it first
 }
 
 func newMiniature(t *testing.T, bin string) *miniature {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &miniature{t: t, repo: filepath.Join(root, "repo"), moved: map[string]string{}, owner: map[string]string{}}
-	m.env = []string{
-		"HOME=" + filepath.Join(root, "home"), "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
-		"REKAL_EMBED=off", "TZ=UTC", "LC_ALL=C.UTF-8",
-	}
-	m.write("../home/.gitconfig", identity)
-	m.write("README.md", "a project\n")
-	m.git("init", "-q")
-	m.git("add", ".")
-	m.git("commit", "-qm", "First commit")
+	m := &miniature{Place: harness.New(t), moved: map[string]string{}, owner: map[string]string{}}
+	m.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	m.Init("repo")
+	m.Commit("repo", "First commit", "README.md", "a project\n")
 	m.git("rekal", "init")
 	return m
 }
 
 func (m *miniature) git(args ...string) string {
-	m.t.Helper()
-	cmd := exec.CommandContext(m.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = m.repo, m.env
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		m.t.Fatalf("git %q: %v\n%s", args, err, stderr.String())
-	}
-	return string(out)
+	m.T.Helper()
+	return m.Git("repo", args...)
 }
 
 func (m *miniature) read(path string) string {
-	b, err := os.ReadFile(filepath.Join(m.repo, path))
+	b, err := os.ReadFile(m.At("repo/" + path))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	return string(b)
-}
-
-func (m *miniature) write(path, text string) {
-	m.t.Helper()
-	full := filepath.Join(m.repo, path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o777), os.WriteFile(full, []byte(text), 0o666)); err != nil {
-		m.t.Fatal(err)
-	}
 }
 
 // live makes commits of the first sessions that change something.
@@ -171,8 +137,7 @@ func (m *miniature) live(all []told, commits int) *miniature {
 			continue
 		}
 		m.place(s)
-		m.git("add", "-A")
-		m.git("commit", "-qm", fmt.Sprintf("Work %d", n))
+		m.Commit("repo", fmt.Sprintf("Work %d", n))
 		n++
 		switch third := commits / 3; {
 		case n == third:
@@ -182,60 +147,14 @@ func (m *miniature) live(all []told, commits int) *miniature {
 		case n == 2*third:
 			m.rename()
 		case n%5 == 0:
-			m.write("README.md", m.read("README.md")+fmt.Sprintf("amended %d\n", n))
+			m.Write("repo/README.md", m.read("README.md")+fmt.Sprintf("amended %d\n", n))
 			m.git("commit", "-qa", "--amend", "-m", fmt.Sprintf("Work %d, amended", n))
 		}
 	}
 	if n < commits {
-		m.t.Fatalf("only %d commits", n)
+		m.T.Fatalf("only %d commits", n)
 	}
 	return m
-}
-
-// squash makes commits of the first sessions that change something, and merges four at a time as a server
-// does: none of its commits runs a hook.
-func (m *miniature) squash(all []told, commits int) *miniature {
-	n := 0
-	for _, s := range all {
-		if n == commits {
-			break
-		}
-		if n%4 == 0 && !m.on("topic") {
-			m.git("checkout", "-qb", "topic")
-		}
-		if !m.replay(s) {
-			continue
-		}
-		m.place(s)
-		m.git("add", "-A")
-		m.git("commit", "-qm", fmt.Sprintf("Work %d", n))
-		if n++; n%4 != 0 && n < commits {
-			continue
-		}
-		m.git("checkout", "-q", "main")
-		m.write("MEANWHILE.md", fmt.Sprintf("something else %d\n", n))
-		m.git("add", ".")
-		m.arrive("Meanwhile")
-		m.git("merge", "-q", "--squash", "topic")
-		m.arrive(fmt.Sprintf("Works up to %d (#%d)", n, n))
-		m.git("branch", "-qD", "topic")
-	}
-	if n < commits {
-		m.t.Fatalf("only %d commits", n)
-	}
-	return m
-}
-
-// arrive makes a commit of what is staged as if a pull had brought it: no hook runs, and the reflog does not name it as made here.
-func (m *miniature) arrive(message string) {
-	env := m.env
-	m.env = append(slices.Clone(env), "GIT_REFLOG_ACTION=pull")
-	m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", message)
-	m.env = env
-}
-
-func (m *miniature) on(branch string) bool {
-	return strings.TrimSpace(m.git("branch", "--show-current")) == branch
 }
 
 // replay does to the files what a session did, and notes whose its lines are.
@@ -258,7 +177,7 @@ func (m *miniature) replay(s told) bool {
 			continue
 		}
 		changed = true
-		m.write(path, after)
+		m.Write("repo/"+path, after)
 		for l := range strings.Lines(after) {
 			if l = strings.TrimSpace(l); m.owner[l] == "" {
 				m.owner[l] = s.id
@@ -270,27 +189,20 @@ func (m *miniature) replay(s told) bool {
 
 // place puts a session where Claude Code keeps it.
 func (m *miniature) place(s told) {
-	folder := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, m.repo)
+	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(m.At("repo"), "-")
 	quoted := func(s string) []byte {
 		b, err := json.Marshal(s)
 		if err != nil {
-			m.t.Fatal(err)
+			m.T.Fatal(err)
 		}
 		return b[1 : len(b)-1]
 	}
-	m.write("../home/.claude/projects/"+folder+"/"+s.id+".jsonl", string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.repo))))
+	m.Write("home/.claude/projects/"+folder+"/"+s.id+".jsonl", string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.At("repo")))))
 }
 
 func (m *miniature) rebase() {
 	m.git("checkout", "-q", "main")
-	m.write("MEANWHILE.md", "something else\n")
-	m.git("add", ".")
-	m.git("commit", "-qm", "Meanwhile")
+	m.Commit("repo", "Meanwhile", "MEANWHILE.md", "something else\n")
 	m.git("checkout", "-q", "topic")
 	m.git("rebase", "-q", "main")
 	m.git("checkout", "-q", "main")
@@ -305,10 +217,9 @@ func (m *miniature) rename() {
 			largest, lines = f, n
 		}
 	}
-	m.write("renamed/keep", "")
+	m.Write("repo/renamed/keep", "")
 	m.git("mv", largest, "renamed/"+filepath.Base(largest))
-	m.git("add", ".")
-	m.git("commit", "-qm", "Rename")
+	m.Commit("repo", "Rename")
 	m.moved[largest] = "renamed/" + filepath.Base(largest)
 }
 
@@ -352,13 +263,13 @@ func (m *miniature) lines(count int) []line {
 			}
 		}
 	}
-	m.t.Logf("%d lines of %d sessions", len(out), len(ids))
+	m.T.Logf("%d lines of %d sessions", len(out), len(ids))
 	return out
 }
 
 // asks checks that enough lines have their session first.
 func (m *miniature) asks(count, enough int) {
-	m.t.Helper()
+	m.T.Helper()
 	native := map[string]string{}
 	for row := range strings.Lines(m.git("rekal", "query", "SELECT id, native_id FROM sessions")) {
 		native[gjson.Get(row, "id").Str] = gjson.Get(row, "native_id").Str
@@ -370,11 +281,11 @@ func (m *miniature) asks(count, enough int) {
 		if got := native[gjson.Get(out, "results.0.id").Str]; got == l.session {
 			right++
 		} else {
-			m.t.Logf("%s (%q) is of %s, not of %s: %s", l.target, l.text, l.session, got, out)
+			m.T.Logf("%s (%q) is of %s, not of %s: %s", l.target, l.text, l.session, got, out)
 		}
 	}
-	m.t.Logf("%d of %d lines have their session first", right, len(asked))
+	m.T.Logf("%d of %d lines have their session first", right, len(asked))
 	if len(asked) < count || right < enough {
-		m.t.Errorf("%d of %d lines have their session first, want %d of %d", right, len(asked), enough, count)
+		m.T.Errorf("%d of %d lines have their session first, want %d of %d", right, len(asked), enough, count)
 	}
 }
