@@ -22,20 +22,20 @@ type talk struct {
 }
 
 func (o *office) talk() talk {
-	o.t.Helper()
-	cmd := o.command("", "git-rekal", "mcp")
+	o.T.Helper()
+	cmd := o.serve()
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
-	o.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o.T.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return talk{cmd, in, bufio.NewReader(out)}
 }
 

@@ -20,56 +20,40 @@ import (
 
 // office is a repository in a home of its own, for processes of the real binary.
 type office struct {
-	t   *testing.T
+	*harness.Place
 	bin string
-	dir string
-	env []string
 }
 
 func newOffice(t *testing.T, bin string) *office {
 	t.Helper()
-	home := t.TempDir()
-	o := &office{t: t, bin: bin, dir: filepath.Join(home, "repo")}
-	o.env = []string{
-		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED=off",
-		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
-	}
-	if err := os.MkdirAll(filepath.Join(o.dir, "deep", "down"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	o.git("init", "-q", "-b", "main")
-	o.git("commit", "-q", "--allow-empty", "-m", "first")
-	o.git("rekal", "init", "--mcp")
+	o := &office{harness.New(t), bin}
+	o.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+	o.Init("repo")
+	o.Commit("repo", "first", "deep/down/file", "")
+	o.Git("repo", "rekal", "init", "--mcp")
 	return o
 }
 
 func (o *office) command(dir, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(o.t.Context(), name, args...)
-	cmd.Dir, cmd.Env = filepath.Join(o.dir, dir), o.env
-	if !strings.Contains(name, "/") && name != "git" {
-		cmd.Path, cmd.Err = filepath.Join(o.bin, name), nil
-	}
+	cmd := exec.CommandContext(o.T.Context(), name, args...)
+	cmd.Dir, cmd.Env = o.At(dir), o.Environ()
 	return cmd
 }
 
-func (o *office) git(args ...string) string {
-	o.t.Helper()
-	out, err := o.command("", "git", args...).CombinedOutput()
-	if err != nil {
-		o.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return string(out)
+// serve is a server without git before it.
+func (o *office) serve() *exec.Cmd {
+	return o.command("repo", filepath.Join(o.bin, "git-rekal"), "mcp")
 }
 
 // connect starts a server in a folder and speaks to it with the official client.
 func (o *office) connect(dir string) *mcp.ClientSession {
-	o.t.Helper()
+	o.T.Helper()
 	transport := &mcp.CommandTransport{Command: o.command(dir, "git", "rekal", "mcp")}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(o.t.Context(), transport, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(o.T.Context(), transport, nil)
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
-	o.t.Cleanup(func() { _ = session.Close() })
+	o.T.Cleanup(func() { _ = session.Close() })
 	return session
 }
 
@@ -89,14 +73,13 @@ func TestLongMCP(t *testing.T) {
 	bin := harness.Binary(t)
 	t.Run("two clients", func(t *testing.T) { twoClients(t, bin) })
 	t.Run("process", func(t *testing.T) { oneProcess(t, bin) })
-	t.Run("registered", func(t *testing.T) { registered(t, bin) })
 }
 
 // twoClients: two clients, each with a server of its own as a process, save and recall at once, while
 // commands run; each finds what the other saved.
 func twoClients(t *testing.T, bin string) {
 	o := newOffice(t, bin)
-	clients := []*mcp.ClientSession{o.connect(""), o.connect("deep/down")}
+	clients := []*mcp.ClientSession{o.connect("repo"), o.connect("repo/deep/down")}
 	const each = 4
 	var wg sync.WaitGroup
 	failed := make([]error, len(clients))
@@ -114,8 +97,8 @@ func twoClients(t *testing.T, bin string) {
 		}()
 	}
 	for range 3 {
-		o.git("rekal", "checkpoint")
-		o.git("rekal", "--author", "alice@example.com")
+		o.Git("repo", "rekal", "checkpoint")
+		o.Git("repo", "rekal", "--author", "a@example.com")
 	}
 	wg.Wait()
 	if err := errors.Join(failed...); err != nil {
@@ -135,7 +118,7 @@ func oneProcess(t *testing.T, bin string) {
 	o := newOffice(t, bin)
 	const ask = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n"
 	start := func() (*exec.Cmd, io.WriteCloser, io.ReadCloser) {
-		cmd := o.command("", "git-rekal", "mcp")
+		cmd := o.serve()
 		in, err1 := cmd.StdinPipe()
 		out, err2 := cmd.StdoutPipe()
 		if err := errors.Join(err1, err2, cmd.Start()); err != nil {
@@ -151,7 +134,7 @@ func oneProcess(t *testing.T, bin string) {
 		return cmd, in, out
 	}
 	t.Run("end of input", func(t *testing.T) {
-		cmd := o.command("", "git-rekal", "mcp")
+		cmd := o.serve()
 		var stderr bytes.Buffer
 		cmd.Stdin, cmd.Stderr = strings.NewReader(ask), &stderr
 		out, err := cmd.Output()
@@ -176,17 +159,4 @@ func oneProcess(t *testing.T, bin string) {
 		_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n")
 		_ = cmd.Wait() // it ends, in whichever way
 	})
-}
-
-// registered: what init --mcp wrote starts a server.
-func registered(t *testing.T, bin string) {
-	o := newOffice(t, bin)
-	text, err := os.ReadFile(filepath.Join(o.dir, ".mcp.json"))
-	if err != nil || !strings.Contains(string(text), `"command": "git-rekal"`) || !strings.Contains(string(text), `"args": ["mcp"]`) {
-		t.Fatalf("%s, %v", text, err)
-	}
-	out := o.git("rekal", "clean")
-	if _, err := os.Stat(filepath.Join(o.dir, ".mcp.json")); !os.IsNotExist(err) {
-		t.Errorf("clean leaves .mcp.json: %v\n%s", err, out)
-	}
 }

@@ -189,9 +189,10 @@ func process(cmd *exec.Cmd) (sample, error) {
 	err := cmd.Run()
 	s := sample{took: time.Since(began)}
 	if ended := cmd.ProcessState; ended != nil {
-		usage := ended.SysUsage().(*syscall.Rusage)
-		s.memory = usage.Maxrss << 10 // Linux tells kilobytes
-		s.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		s.cpu = ended.UserTime() + ended.SystemTime()
+		if usage, ok := ended.SysUsage().(*syscall.Rusage); ok {
+			s.memory = usage.Maxrss << 10 // Linux tells kilobytes
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr.Bytes())
