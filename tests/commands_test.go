@@ -17,6 +17,8 @@ import (
 	_ "github.com/mattn/go-sqlite3" // what OpenCode keeps its sessions in
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // commands are what scripts may call beside testscript's own commands.
@@ -138,13 +140,7 @@ func putTranscript(ts *testscript.TestScript, neg bool, args []string) {
 		text, err = chat(stem, text, dir, ts.Getenv("NOW"), limit)
 		ts.Check(err)
 	}
-	folder := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
-			return r
-		}
-		return '-'
-	}, dir)
-	path := filepath.Join(ts.Getenv("HOME"), ".claude", "projects", folder, name)
+	path := filepath.Join(filepath.Dir(harness.Transcript(ts.Getenv("HOME"), dir, "")), name)
 	ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
 	ts.Check(os.WriteFile(path, []byte(text), 0o666))
 	ts.Setenv("TRANSCRIPT", path)

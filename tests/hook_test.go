@@ -59,7 +59,7 @@ func TestLongHookEnds(t *testing.T) {
 			p.Commit("repo", "one", "a.txt", "one\n")
 			ledger := func() string { return p.Git("repo", "rev-parse", "rekal/a@example.com") }
 			before := ledger()
-			p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", "_", "-", ".", "-").Replace(p.At("repo"))+"/s.jsonl", fmt.Sprintf(
+			p.Write(harness.Transcript(p.Home(), p.At("repo"), "s"), fmt.Sprintf(
 				`{"cwd":%q,"sessionId":"11111111-0000-4000-8000-000000000001","version":"2.1.39","gitBranch":"main","type":"user","timestamp":%q,"message":{"role":"user","content":"why"}}`+"\n",
 				p.At("repo"), time.Now().UTC().Format(time.RFC3339)))
 

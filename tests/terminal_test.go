@@ -63,7 +63,7 @@ func TestTerminalShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/"+name+".jsonl", raw)
+		p.Write(harness.Transcript(p.Home(), p.At("repo"), name), raw)
 	}
 	try := func(line string, onTerminal bool) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
@@ -136,7 +136,7 @@ func TestTerminalChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/"+name+".jsonl", raw)
+		p.Write(harness.Transcript(p.Home(), p.At("repo"), name), raw)
 	}
 	p.Git("repo", "rekal", "checkpoint")
 	p.Write("bin/claude", "#!/bin/sh\necho STARTED \"$1\" \"$2\"\n")
@@ -261,7 +261,7 @@ func TestTerminalProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/one.jsonl", said)
+	p.Write(harness.Transcript(p.Home(), p.At("repo"), "one"), said)
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)

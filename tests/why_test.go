@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -189,7 +188,6 @@ func (m *miniature) replay(s told) bool {
 
 // place puts a session where Claude Code keeps it.
 func (m *miniature) place(s told) {
-	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(m.At("repo"), "-")
 	quoted := func(s string) []byte {
 		b, err := json.Marshal(s)
 		if err != nil {
@@ -197,7 +195,7 @@ func (m *miniature) place(s told) {
 		}
 		return b[1 : len(b)-1]
 	}
-	m.Write("home/.claude/projects/"+folder+"/"+s.id+".jsonl", string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.At("repo")))))
+	m.Write(harness.Transcript(m.Home(), m.At("repo"), s.id), string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.At("repo")))))
 }
 
 func (m *miniature) rebase() {

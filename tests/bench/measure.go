@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // measurement is of one size, in a copy of its repository with caches of its own. It is left behind for a closer look, until the next one.
@@ -136,14 +137,13 @@ func (m *measurement) grow(ctx context.Context) error {
 	if _, err := process(m.rekal(ctx, "checkpoint")); err != nil { // reads the ledger for the hooks
 		return err
 	}
-	folder := filepath.Join(m.claude(), "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(m.copy(), "-"))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(harness.Transcript(m.home(), m.copy(), "")), 0o755); err != nil {
 		return err
 	}
 	var hooks, readers, idle samples
 	for i := range more {
-		name := fmt.Sprintf("%d.jsonl", i)
-		if _, err := process(m.command(ctx, m.dir, "cp", filepath.Join(m.later(), name), filepath.Join(folder, name))); err != nil {
+		said := filepath.Join(m.later(), fmt.Sprintf("%d.jsonl", i))
+		if _, err := process(m.command(ctx, m.dir, "cp", said, harness.Transcript(m.home(), m.copy(), fmt.Sprint(i)))); err != nil {
 			return err
 		}
 		if err := hooks.add(m.rekal(ctx, "hook", "post-commit")); err != nil {

@@ -30,12 +30,17 @@ func Lines(lines ...string) (out []Said) {
 	return out
 }
 
+// Transcript is where Claude Code keeps a session of a folder.
+func Transcript(home, dir, id string) string {
+	return filepath.Join(home, ".claude", "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(dir, "-"), id+".jsonl")
+}
+
 // Talk writes a session of Claude Code in a folder, or more of it, and returns the transcript's path. A minute lies between two things, from
 // start on. What is written has a result, since only what is known to have been done counts.
 func (p *Place) Talk(dir, id, branch string, start time.Time, said ...Said) string {
 	p.T.Helper()
 	dir = p.At(dir)
-	path := p.At("home/.claude/projects/" + regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(dir, "-") + "/" + id + ".jsonl")
+	path := Transcript(p.Home(), dir, id)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.T.Fatal(err)

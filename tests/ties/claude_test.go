@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // talk is one session of Claude Code, or where it has a dialect of another agent, and the transcript that grows with it.
@@ -25,16 +27,10 @@ type talk struct {
 // open starts a session in a clone; its transcript begins with the first record.
 func (a *author) open() *talk {
 	a.talked++
-	folder := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, a.dir)
 	id := uuid(a.rng)
 	return &talk{
 		id: id, cwd: a.dir, name: fmt.Sprintf("%s%d", a.name, a.talked), rng: a.rng,
-		path: filepath.Join(a.Home(), ".claude", "projects", folder, id+".jsonl"),
+		path: harness.Transcript(a.Home(), a.dir, id),
 	}
 }
 

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // most is how much memory a command may take, in bytes, whatever it is given.
@@ -102,9 +103,9 @@ func (c *clone) refused(code int, says string, args ...string) {
 func (c *clone) large(write func(line func(format string, args ...any)) (long int)) {
 	c.t.Helper()
 	const id = "11111111-2222-3333-4444-555555555555"
-	dir := filepath.Join(c.home, ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(c.dir, "-"))
-	c.fatal(os.MkdirAll(dir, 0o700))
-	f, err := os.Create(filepath.Join(dir, id+".jsonl"))
+	path := harness.Transcript(c.home, c.dir, id)
+	c.fatal(os.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := os.Create(path)
 	c.fatal(err)
 	out, n := bufio.NewWriterSize(f, 1<<20), 0
 	line := func(format string, args ...any) {

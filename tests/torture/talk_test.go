@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // turn is one turn that a transcript holds.
@@ -49,16 +51,10 @@ func (c *clone) talk() *talk {
 
 // retell is a session under an ID, of which another machine may write the same.
 func (c *clone) retell(id string, at time.Time, n int64) *talk {
-	folder := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, c.dir)
 	words := int64(0)
 	return &talk{
 		id: id, cwd: c.dir, at: at, rng: rand.New(rand.NewPCG(uint64(n), 1)),
-		path: filepath.Join(c.home, ".claude", "projects", folder, id+".jsonl"),
+		path: harness.Transcript(c.home, c.dir, id),
 		word: func() string { words++; return uniqueWord(n<<24 | words) },
 	}
 }
