@@ -67,7 +67,7 @@ The setting rekal.chooser names a program that chooses one of the lines on its s
 	return app.withOptions(cmd, c)
 }
 
-func (c *resumeOptions) validate(fs *pflag.FlagSet, args []string) error {
+func (c *resumeOptions) validate(fs *pflag.FlagSet, args []string) error { //nolint:unparam // a validator
 	if dash := fs.ArgsLenAtDash(); dash >= 0 {
 		args, c.more = args[:dash], args[dash:]
 	}
