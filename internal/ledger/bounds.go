@@ -85,24 +85,31 @@ func (e *BoundsError) Unwrap() error { return e.cause }
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
 func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
+	to, _, err := b.SinceWithin(ctx, repo, tip, from, limit)
+	return to, err
+}
+
+// SinceWithin is NewestWithin that also lists what it counted, as Since does beyond from.
+func (b Bounds) SinceWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, []Commit, error) {
 	c := boundsCount{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.newestBelieved(tip)
 	if err != nil || tip == "" {
-		return Cumulative{}, errors.Join(err, waits)
+		return Cumulative{}, nil, errors.Join(err, waits)
 	}
 	all, err := c.countUpTo(ctx, tip)
 	var over *BoundsError
 	if !errors.As(err, &over) {
-		return all, errors.Join(err, waits)
+		return all, c.counted, errors.Join(err, waits)
 	}
 	last, err := c.lastWithin(ctx, tip)
 	if err != nil {
-		return last, err
+		return last, nil, err
 	}
 	if over.Later && !c.isBehind(c.from.OID, last.OID) {
 		last = c.from
+		c.counted = nil
 	}
-	return last, over
+	return last, c.counted, over
 }
 
 // CheckAdded returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
@@ -119,6 +126,8 @@ type boundsCount struct {
 	from  Cumulative
 	held  git.OID // what is behind it is not counted
 	limit uint64
+
+	counted []Commit // by the last count that was not too much
 }
 
 // newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
@@ -183,14 +192,10 @@ func (c *boundsCount) countUpTo(ctx context.Context, id git.OID) (Cumulative, er
 	if c.isBehind(c.from.OID, id) {
 		sum = c.from
 	}
-	err := eachCommit(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(_ git.Commit, adds []Commit) error {
-		for _, entry := range adds {
-			if err := c.add(&sum, entry); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	commits, err := c.since(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(entry Commit) error { return c.add(&sum, entry) })
+	if err == nil {
+		c.counted = commits
+	}
 	if errors.Is(err, git.ErrMalformed) {
 		err = &BoundsError{What: err.Error(), cause: err}
 	}

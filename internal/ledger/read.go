@@ -98,11 +98,21 @@ func Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([
 
 // Since is the function of that name, with the dates that are believed: see Bounds.Until.
 func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
+	return b.since(ctx, repo, tip, have, func(Commit) error { return nil })
+}
+
+// since is Since until an error of check, which sees each commit as it comes.
+func (b Bounds) since(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, check func(Commit) error) ([]Commit, error) {
 	var out []Commit
 	var read []git.Commit // what was visited, and …
 	var begins []int      // … where each begins in out
 	err := eachCommit(ctx, repo, tip, have, func(c git.Commit, adds []Commit) error {
 		read, begins = append(read, c), append(begins, len(out))
+		for _, entry := range adds {
+			if err := check(entry); err != nil {
+				return err
+			}
+		}
 		out = append(out, adds...)
 		return nil
 	})

@@ -59,22 +59,23 @@ func (m *Materializer) bytesToRead(p *plan) uint64 {
 }
 
 // readableUpTo is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
-func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, beyond *ledger.BoundsError, err error) {
+// Where that is counted, counted are the commits beyond what was applied.
+func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, counted []ledger.Commit, beyond *ledger.BoundsError, err error) {
 	was := p.was[h.Ref]
 	switch {
 	case h.Remote == "":
-		return reach{applied: h.OID, tried: h.OID}, nil, nil
+		return reach{applied: h.OID, tried: h.OID}, nil, nil, nil
 	case p.off[h.Ref]:
-		return was, nil, nil
+		return was, nil, nil, nil
 	case was.rests && was.tried == h.OID && p.effort != everything:
-		return was, nil, nil
+		return was, nil, nil, nil
 	}
 	limit := was.bytes + min(m.bytesToRead(p), ledger.NoLimit-was.bytes)
-	got, err := m.limits().AsOf(m.Now()).NewestWithin(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
+	got, counted, err := m.limits().AsOf(m.Now()).SinceWithin(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
 	if errors.As(err, &beyond) {
 		err = nil
 	}
-	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, beyond, err
+	return reach{applied: got.OID, tried: h.OID, bytes: got.Bytes}, counted, beyond, err
 }
 
 func describeReach(applied git.OID) string {

@@ -35,6 +35,14 @@ func (r reach) withTip(tried git.OID, rests bool) reach {
 	return r
 }
 
+// behind is the commit up to which all is applied, if there is any.
+func (r reach) behind() []git.OID {
+	if r.applied == "" {
+		return nil
+	}
+	return []git.OID{r.applied}
+}
+
 // cursor is how far each ledger was read, by ref. In the tables a reach is the OID of a
 // commit, "applied!tried", or "applied!!tried" where it rests, and behind it what was counted.
 type cursor map[string]reach
@@ -189,12 +197,15 @@ func authorOf(email, ref string) string {
 // planLedger plans one ledger. What is wrong with it costs only itself: its old state stays.
 func (m *Materializer) planLedger(ctx context.Context, p *plan, h ledger.Head, known []git.OID) error {
 	old := p.have[h.Ref].applied
-	to, over, err := m.readableUpTo(ctx, p, h)
+	to, counted, over, err := m.readableUpTo(ctx, p, h)
 	var commits []commit
 	if err == nil && to.applied != "" {
 		end := h
 		end.OID = to.applied
-		commits, err = m.missingCommits(ctx, end, known)
+		if m.moment != nil || !slices.Equal(known, p.was[h.Ref].behind()) { // others count
+			counted = nil
+		}
+		commits, err = m.missingCommits(ctx, end, known, counted)
 	}
 	if err == nil && old != "" {
 		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, restartsLedger) {
@@ -239,11 +250,13 @@ func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []g
 func restartsLedger(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
 // missingCommits lists a ledger's commits beyond those that are known, each of whose segments is
-// there: in a partial clone some may not be.
-func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, err error) {
-	commits, err := m.commitsSince(ctx, h, known)
-	if err != nil {
-		return nil, err
+// there: in a partial clone some may not be. They may be counted already.
+func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID, counted []ledger.Commit) (out []commit, err error) {
+	commits := counted
+	if commits == nil {
+		if commits, err = m.commitsSince(ctx, h, known); err != nil {
+			return nil, err
+		}
 	}
 	late, err := m.isLaterThanMoment(ctx, h, known)
 	if err != nil {
