@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -172,49 +171,35 @@ type scanned struct {
 	ids   []string         // of all that is spoken of, and what that may be called
 }
 
-// scan reads which IDs stand in commits, on all cores where they are many.
+// scan reads which IDs stand in commits, and keeps what comes first for the first batches.
 func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 	out, ids := scanned{said: map[claim]db.Claim{}, first: map[claim]string{}}, map[claim]bool{}
-	readers := min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes))
-	failed := make([]error, readers)
-	var adding sync.Mutex
-	var all sync.WaitGroup
-	for i, commits := range slices.Collect(slices.Chunk(p.commits, 1+len(p.commits)/readers)) {
-		all.Go(func() {
-			failed[i] = s.scanPart(ctx, commits, i > 0, func(e entry) {
-				adding.Lock()
-				defer adding.Unlock()
-				if p.bytes < batchBytes && len(e.Segments) > 0 { // it is one batch: nobody reads on meanwhile
-					s.readAhead[e.key] = e
-				}
-				out.add(e, ids)
-			})
-		})
+	first, bytes := 0, uint64(0)
+	for ; first < len(p.commits) && bytes < batchesAhead*batchBytes; first++ {
+		bytes += p.commits[first].bytes
 	}
-	all.Wait()
+	s.readAhead = make([]entry, first)
+	var adding sync.Mutex
+	const together = 64 // commits
+	err := s.onAllCores((len(p.commits)+together-1)/together, func(m *Materializer, i int) error {
+		for k := i * together; k < min(len(p.commits), (i+1)*together); k++ {
+			e, err := m.read(ctx, p.commits[k])
+			if err != nil {
+				return err
+			}
+			adding.Lock()
+			if k < first {
+				s.readAhead[k] = e
+			}
+			out.add(e, ids)
+			adding.Unlock()
+		}
+		return nil
+	})
 	for cl := range ids {
 		out.ids = append(out.ids, cl.id, session.IDOfOthers(cl.id, cl.author))
 	}
-	return out, cmp.Or(failed...)
-}
-
-// scanPart reads commits, beside others that do if so told.
-func (s *store) scanPart(ctx context.Context, commits []commit, beside bool, use func(entry)) (err error) {
-	repo := s.Repo
-	if beside {
-		if repo, err = repo.Reopen(); err != nil {
-			return err
-		}
-		defer repo.Close()
-	}
-	for _, c := range commits {
-		e, err := s.read(ctx, repo, c)
-		if err != nil {
-			return err
-		}
-		use(e)
-	}
-	return nil
+	return out, err
 }
 
 // add adds what an entry claims, and to ids what it speaks of.

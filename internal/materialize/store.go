@@ -22,6 +22,9 @@ var errRestart = errors.New("materialize: start again")
 // batchBytes bounds how much is applied at once, in bytes of segments, and so the memory that it takes.
 const batchBytes = 8 << 20
 
+// batchesAhead is how many batches are read before the first is written.
+const batchesAhead = 2
+
 // store is the index, open for writing.
 type store struct {
 	*Materializer
@@ -32,7 +35,7 @@ type store struct {
 	purged    map[string]bool    // what was purged before
 	grew      bool               // something that was purged before grew
 	skipped   map[string][]error // by author: segments that could not be taken
-	readAhead map[string]entry   // commits of a small plan, read to see whose IDs stand there
+	readAhead []entry            // a plan's first commits, read to see whose IDs stand there
 	claims    *claims            // what everything is called
 	rewrote   map[string]bool    // whose ledgers say what became of code commits
 	code      []string           // code commits of checkpoints
@@ -43,7 +46,7 @@ type store struct {
 
 // newStore is the index in an open file.
 func (m *Materializer) newStore(d *db.DB) *store {
-	return &store{Materializer: m, db: d, skipped: map[string][]error{}, readAhead: map[string]entry{}, rewrote: map[string]bool{}}
+	return &store{Materializer: m, db: d, skipped: map[string][]error{}, rewrote: map[string]bool{}}
 }
 
 // entry is one commit, read.
@@ -85,10 +88,10 @@ func (e entry) idsMentioned() []string {
 	return ids
 }
 
-// eachBatch reads commits in batches: two, and another one as soon as use, which works on one, has a core to spare and calls readOn. Use must
+// eachBatch reads commits in batches: batchesAhead, and another one as soon as use, which works on one, has a core to spare and calls readOn. Use must
 // leave the repository alone, which belongs to the reader.
 func (s *store) eachBatch(ctx context.Context, commits []commit, use func(batch []entry, readOn func()) error) error {
-	batches, ahead := make(chan []entry, 2), make(chan struct{}, 2)
+	batches, ahead := make(chan []entry, batchesAhead), make(chan struct{}, batchesAhead)
 	var failed error
 	var beside sync.WaitGroup
 	defer beside.Wait() // then the repository is the caller's again
@@ -121,11 +124,17 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func(batch 
 func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, err error) {
 	size := uint64(0)
 	for _, c := range commits {
-		e, err := s.read(ctx, s.Repo, c)
-		if err != nil {
-			return nil, err
+		if len(s.readAhead) > 0 {
+			out = append(out, s.readAhead[0])
+			s.readAhead[0] = entry{} // nothing of it is kept
+			s.readAhead = s.readAhead[1:]
+		} else {
+			e, err := s.read(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, e)
 		}
-		out = append(out, e)
 		if size += c.bytes; size >= batchBytes {
 			break
 		}
@@ -137,19 +146,16 @@ func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, e
 var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
 // read joins the segments of a commit. One that can't be read is skipped.
-func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, error) {
+func (m *Materializer) read(ctx context.Context, c commit) (entry, error) {
 	if err := ctx.Err(); err != nil {
 		return entry{}, fmt.Errorf("materialize: %w", err)
-	}
-	if e, ok := s.readAhead[c.key]; ok {
-		return e, nil
 	}
 	out := entry{commit: c}
 	if len(c.Segments) > 0 {
 		out.at = c.Segments[0].Time()
 	}
 	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(repo, seg.Blob)
+		e, err := ledger.ReadSegment(m.Repo, seg.Blob)
 		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
 			return entry{}, err
 		}
@@ -163,7 +169,7 @@ func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, erro
 		out.Join(e)
 	}
 	if c.late {
-		out.Entry = s.importedBefore(repo, out.Entry)
+		out.Entry = m.importedBefore(out.Entry)
 	}
 	for i := range out.Sessions {
 		out.Sessions[i].CorrectSpeakers()
