@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,5 +43,35 @@ func TestNames(t *testing.T) {
 		if len(in) > 2 {
 			t.Errorf("%s is a function of %d packages: %s", name, len(in), strings.Join(in, ", "))
 		}
+	}
+}
+
+// TestTiers: -short leaves out the long tests of each package, as package harness sees to it.
+func TestTiers(t *testing.T) {
+	long := regexp.MustCompile(`(?m)^func Test(Long|Night)`)
+	has, knows := map[string]bool{}, map[string]bool{} // by folder
+	err := filepath.WalkDir(harness.Root(t), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		in := filepath.Dir(path)
+		has[in] = has[in] || long.Match(text)
+		knows[in] = knows[in] || strings.Contains(string(text), module+"tests/harness")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := range has {
+		if has[in] && !knows[in] {
+			t.Errorf("%s has long tests, and no test that imports tests/harness", in)
+		}
+	}
+}
+
+func TestLongTierIsNotShort(t *testing.T) {
+	if testing.Short() {
+		t.Error("-short runs long tests")
 	}
 }

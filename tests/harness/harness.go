@@ -9,6 +9,8 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,6 +19,14 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 )
+
+// With -short only the first tier runs (CONTRIBUTING.md), unless -skip says what does not.
+var _ = func() error {
+	if slices.Contains(os.Args, "-test.short=true") && !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") }) {
+		os.Args = slices.Insert(os.Args, 1, "-test.skip=^Test(Long|Night)") // package testing reads them later
+	}
+	return nil
+}()
 
 // Equal fails the test where the two differ, and shows how. Nil and empty are the same.
 func Equal(t testing.TB, what string, want, got any) {

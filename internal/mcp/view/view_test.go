@@ -10,11 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/tokens"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func session(id, title string) view.Item {
@@ -112,9 +111,7 @@ memory is short
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.view.Text()); diff != "" {
-				t.Error(diff)
-			}
+			harness.Equal(t, "text", tt.want, tt.view.Text())
 		})
 	}
 }
