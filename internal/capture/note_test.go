@@ -28,7 +28,7 @@ func (w *world) notes() (all session.Entry) {
 	}
 	for _, c := range commits {
 		for _, seg := range c.Segments {
-			e, err := ledger.ReadSegment(repo, seg.Blob)
+			e, err := ledger.ReadSegment(repo, seg)
 			if err != nil {
 				w.T.Fatal(err)
 			}

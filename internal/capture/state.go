@@ -205,7 +205,7 @@ func (st *state) catchUp(ctx context.Context, repo *git.Repo, tips map[string]gi
 func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	var all session.Entry
 	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(repo, seg.Blob)
+		e, err := ledger.ReadSegment(repo, seg)
 		if errors.Is(err, ledger.ErrUnreadable) {
 			continue
 		}

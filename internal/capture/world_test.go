@@ -256,7 +256,7 @@ func (w *world) held() held {
 	h := held{sessions: map[string]session.Session{}}
 	for _, c := range commits {
 		for _, seg := range c.Segments {
-			e, err := ledger.ReadSegment(repo, seg.Blob)
+			e, err := ledger.ReadSegment(repo, seg)
 			if err != nil {
 				w.T.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func (w *world) ties(want ...string) {
 	var got []string
 	for _, c := range commits {
 		for _, seg := range c.Segments {
-			e, err := ledger.ReadSegment(repo, seg.Blob)
+			e, err := ledger.ReadSegment(repo, seg)
 			if err != nil {
 				w.T.Fatal(err)
 			}

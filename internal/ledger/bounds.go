@@ -230,8 +230,8 @@ func SegmentBytes(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint6
 
 // bytes counts those of an entry's segments. One that is too large to be read costs nothing.
 func (c Commit) bytes(repo *git.Repo) (bytes uint64) {
-	for _, s := range c.Segments {
-		if size, err := repo.BlobSize(s.Blob); err == nil && size <= segment.MaxRead {
+	for i := range c.Segments {
+		if size, err := c.Segments[i].Bytes(repo); err == nil && size <= segment.MaxRead {
 			bytes += size
 		}
 	}

@@ -219,7 +219,7 @@ func TestPartial(t *testing.T) {
 	if len(segments) != 1 {
 		t.Fatalf("segments %v", segments)
 	}
-	_, err := ledger.ReadSegment(r, segments[0].Blob)
+	_, err := ledger.ReadSegment(r, segments[0])
 	if !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) || !strings.Contains(err.Error(), "partial") {
 		t.Errorf("error %v", err)
 	}

@@ -61,11 +61,11 @@ func Inspect(ctx context.Context, repo *git.Repo, h Head, seen map[git.OID]bool,
 
 // segment reads one segment; what can't be read is noted, and the entry is empty.
 func (h *Health) segment(repo *git.Repo, of Head, s Segment) (session.Entry, error) {
-	size, err := repo.BlobSize(s.Blob)
+	size, err := s.Bytes(repo)
 	if err == nil {
 		h.Bytes += int64(size)
 	}
-	e, err := ReadSegment(repo, s.Blob)
+	e, err := ReadSegment(repo, s)
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
 		if len(h.Unreadable) < maxUnreadable {
 			h.Unreadable = append(h.Unreadable, fmt.Errorf("%s: %w", s.Path, err))

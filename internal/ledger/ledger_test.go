@@ -116,7 +116,7 @@ func notes(t testing.TB, r *git.Repo, commits []ledger.Commit) []int {
 	var out []int
 	for _, c := range commits {
 		for _, s := range c.Segments {
-			e, err := ledger.ReadSegment(r, s.Blob)
+			e, err := ledger.ReadSegment(r, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestLongLargeRecord(t *testing.T) {
 	}
 	var titles []string
 	for _, seg := range segments {
-		e, err := ledger.ReadSegment(s.repo(), seg.Blob)
+		e, err := ledger.ReadSegment(s.repo(), seg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,13 +337,13 @@ func TestReadSegmentFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	blob := git.OID(s.git("rev-parse", string(bad)+":x"))
-	if e, err := ledger.ReadSegment(r, blob); !errors.Is(err, ledger.ErrUnreadable) || !cmp.Equal(e, session.Entry{}) || !strings.Contains(err.Error(), string(blob[:12])) {
+	if e, err := ledger.ReadSegment(r, ledger.Segment{Blob: blob}); !errors.Is(err, ledger.ErrUnreadable) || !cmp.Equal(e, session.Entry{}) || !strings.Contains(err.Error(), string(blob[:12])) {
 		t.Errorf("%v, %v", e, err)
 	}
-	if _, err := ledger.ReadSegment(r, mustCommit(t, r, bad).Tree); !errors.Is(err, ledger.ErrUnreadable) {
+	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: mustCommit(t, r, bad).Tree}); !errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := ledger.ReadSegment(r, git.OID(strings.Repeat("1", 40))); !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) {
+	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: git.OID(strings.Repeat("1", 40))}); !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("error %v", err)
 	}
 }

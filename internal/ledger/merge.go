@@ -120,7 +120,7 @@ func (r removals) collectFrom(ctx context.Context, repo *git.Repo, of owner, bey
 	var segments []Commit
 	for _, f := range files {
 		if isSegment(f.Path) {
-			segments = append(segments, Commit{Segments: []Segment{{f.Path, f.OID}}})
+			segments = append(segments, Commit{Segments: []Segment{{Path: f.Path, Blob: f.OID}}})
 		}
 	}
 	records := map[string]session.Entry{} // by the paths of their segments

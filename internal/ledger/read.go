@@ -81,6 +81,15 @@ type Commit struct {
 type Segment struct {
 	Path string // in the ledger's tree
 	Blob git.OID
+	Size uint64 // in bytes; 0 where nobody asked yet, see Bytes
+}
+
+// Bytes is the size of a segment in bytes, which is asked once: it takes git as long as to find the segment. It fails as BlobSize does.
+func (s *Segment) Bytes(repo *git.Repo) (size uint64, err error) {
+	if s.Size == 0 {
+		s.Size, err = repo.BlobSize(s.Blob)
+	}
+	return s.Size, err
 }
 
 // Since lists the commits that are reachable from tip and not from any of have (where "" is none), parents
@@ -259,10 +268,10 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	return Segment{Path: last}.Time(), nil
 }
 
-// ReadSegment reads one segment by its blob's OID. It returns ErrUnreadable for one that
+// ReadSegment reads one segment. It returns ErrUnreadable for one that
 // can't be decoded, and git.ErrNotFound for one that is not here.
-func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
-	return readAs(repo, blob, segment.Decode)
+func ReadSegment(repo *git.Repo, s Segment) (session.Entry, error) {
+	return readAs(repo, s, segment.Decode)
 }
 
 // eachEntry hands on what each of some commits of a ledger says.
@@ -288,7 +297,7 @@ func eachEntry(ctx context.Context, repo *git.Repo, commits []Commit, each func(
 // readEntry is what the segments of an entry say together. One that can't be read counts as something unknown.
 func readEntry(repo *git.Repo, segments []Segment) (e session.Entry, err error) {
 	for _, s := range segments {
-		part, err := ReadSegment(repo, s.Blob)
+		part, err := ReadSegment(repo, s)
 		if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
 			part, err = session.Entry{Unknown: 1}, nil
 		}
@@ -311,34 +320,34 @@ func allEntries(ctx context.Context, repo *git.Repo, tip git.OID, each func(Comm
 
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
 func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, error) {
-	return readAs(repo, blob, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
+	return readAs(repo, Segment{Blob: blob}, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
 }
 
-func readAs[T any](repo *git.Repo, blob git.OID, decode func([]byte) (T, error)) (out T, err error) {
-	data, err := segmentBytes(repo, blob)
+func readAs[T any](repo *git.Repo, s Segment, decode func([]byte) (T, error)) (out T, err error) {
+	data, err := segmentBytes(repo, s)
 	if err != nil {
 		return out, err
 	}
 	if out, err = decode(data); err != nil {
-		return out, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
+		return out, fmt.Errorf("ledger: blob %.12s: %w: %w", s.Blob, ErrUnreadable, err)
 	}
 	return out, nil
 }
 
-func segmentBytes(repo *git.Repo, blob git.OID) ([]byte, error) {
-	size, err := repo.BlobSize(blob)
+func segmentBytes(repo *git.Repo, s Segment) (data []byte, err error) {
+	size, err := s.Bytes(repo)
+	if err == nil && size > segment.MaxRead {
+		return nil, fmt.Errorf("ledger: blob %.12s: %w: %d bytes", s.Blob, ErrUnreadable, size)
+	}
+	if err == nil {
+		data, err = repo.Blob(s.Blob)
+	}
 	switch {
 	case errors.Is(err, git.ErrNotFound):
 		return nil, fmt.Errorf("ledger: a segment is not in this clone (a partial one leaves blobs out): %w", err)
 	case errors.Is(err, git.ErrMalformed):
 		return nil, fmt.Errorf("ledger: %w: %w", ErrUnreadable, err)
 	case err != nil:
-		return nil, fmt.Errorf("ledger: %w", err)
-	case size > segment.MaxRead:
-		return nil, fmt.Errorf("ledger: blob %.12s: %w: %d bytes", blob, ErrUnreadable, size)
-	}
-	data, err := repo.Blob(blob)
-	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	return data, nil

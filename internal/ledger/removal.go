@@ -116,13 +116,13 @@ func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Seg
 		id := git.OID(one.Blob)
 		if id == "" {
 			delete(blobs, one.Segment)
-		} else if _, err := ReadSegment(repo, id); err == nil {
+		} else if _, err := ReadSegment(repo, Segment{Blob: id}); err == nil {
 			blobs[one.Segment] = id
 		}
 	}
 	var now []Segment
 	for path, id := range blobs {
-		now = append(now, Segment{path, id})
+		now = append(now, Segment{Path: path, Blob: id})
 	}
 	slices.SortFunc(now, Segment.Compare)
 	return now

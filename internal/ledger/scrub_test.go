@@ -74,7 +74,7 @@ func told(t *testing.T, r *git.Repo, tip git.OID) []string {
 	var out []string
 	for _, c := range since(t, r, tip) {
 		for _, s := range c.Segments {
-			e, err := ledger.ReadSegment(r, s.Blob)
+			e, err := ledger.ReadSegment(r, s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -268,10 +268,10 @@ func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known 
 		}
 		one := newCommit(c, h)
 		one.late = late(c)
-		for _, s := range c.Segments {
-			size, err := m.Repo.BlobSize(s.Blob)
+		for i := range c.Segments {
+			size, err := c.Segments[i].Bytes(m.Repo)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Path, err)
+				return nil, fmt.Errorf("%s: %w", c.Segments[i].Path, err)
 			}
 			one.bytes += size
 		}

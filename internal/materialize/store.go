@@ -155,7 +155,7 @@ func (m *Materializer) read(ctx context.Context, c commit) (entry, error) {
 		out.at = c.Segments[0].Time()
 	}
 	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(m.Repo, seg.Blob)
+		e, err := ledger.ReadSegment(m.Repo, seg)
 		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
 			return entry{}, err
 		}
