@@ -5,7 +5,7 @@
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
 //	template        what git copies into new repositories; see template.go
-//	template-set    whether git's global configuration, which names it, was made for that
+//	template-set    the lines in git's global configuration that name it
 //	made            is there if the folder above was not there before
 //
 // Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that Add made is gone. A
