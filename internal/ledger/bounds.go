@@ -89,7 +89,7 @@ func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, f
 	return to, err
 }
 
-// SinceWithin is NewestWithin that also lists what it counted, as Since does beyond from.
+// SinceWithin is NewestWithin that also lists what it counted, as Since does beyond from; nil where from is not behind what is within the bounds.
 func (b Bounds) SinceWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, []Commit, error) {
 	c := boundsCount{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.newestBelieved(tip)
@@ -127,7 +127,7 @@ type boundsCount struct {
 	held  git.OID // what is behind it is not counted
 	limit uint64
 
-	counted []Commit // by the last count that was not too much
+	counted []Commit // beyond from, by the last count that was not too much; nil where from is not behind what was counted
 }
 
 // newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
@@ -194,7 +194,10 @@ func (c *boundsCount) countUpTo(ctx context.Context, id git.OID) (Cumulative, er
 	}
 	commits, err := c.since(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(entry Commit) error { return c.add(&sum, entry) })
 	if err == nil {
-		c.counted = commits
+		c.counted = nil
+		if sum.OID == c.from.OID {
+			c.counted = commits
+		}
 	}
 	if errors.Is(err, git.ErrMalformed) {
 		err = &BoundsError{What: err.Error(), cause: err}

@@ -94,6 +94,28 @@ func TestSkippedLedgerMovesOn(t *testing.T) {
 	w.warnedOnce("unknown ledger format")
 }
 
+// An author's ledger that two remotes serve is rewritten at one of them: what both still hold counts once.
+func TestOneOfTwoRefsIsRewritten(t *testing.T) {
+	w := newWorld(t)
+	serve := func(tip git.OID, remotes ...string) {
+		for _, remote := range remotes {
+			w.point("refs/rekal/"+remote+"/"+bob, tip)
+		}
+		runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+bob)
+	}
+	w.append(alice, 10, entryOf(nil, chat("hers", 0, "human hello")))
+	both := w.append(bob, 20, entryOf(commit("1", bob), chat("one", 11, "human hello")))
+	serve(w.append(bob, 30, entryOf(commit("2", bob), chat("two", 21, "human hello"))), "origin", "upstream")
+	m := w.materializer()
+	w.catchUp(m)
+	w.point("refs/heads/rekal/"+bob, both)
+	serve(w.append(bob, 40, entryOf(commit("3", bob), chat("three", 31, "human hello"))), "upstream")
+	lived := w.catchUp(m)
+	same(t, "rebuilt", w.rebuilt(), lived)
+	harness.Equal(t, "sessions", 4, w.count(m))
+	w.noWarnings()
+}
+
 // A rewritten ledger that can't be read destroys nothing; one that can replaces the old.
 func TestRewrittenLedgerThatIsBroken(t *testing.T) {
 	w := newWorld(t)
