@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -180,8 +181,9 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 	}
 	s.readAhead = make([]entry, first)
 	var adding sync.Mutex
-	const together = 64 // commits
-	err := s.onAllCores((len(p.commits)+together-1)/together, func(m *Materializer, i int) error {
+	cores := min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes)) // for a little, no repository is opened
+	together := min(64, 1+len(p.commits)/cores)
+	err := s.onCores(cores, (len(p.commits)+together-1)/together, func(m *Materializer, i int) error {
 		for k := i * together; k < min(len(p.commits), (i+1)*together); k++ {
 			e, err := m.read(ctx, p.commits[k])
 			if err != nil {

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -106,8 +105,8 @@ func (m *Materializer) isLedgerMoved(err error, heads ...ledger.Head) bool {
 	return err == nil && slices.ContainsFunc(heads, func(h ledger.Head) bool { return !slices.Contains(now, h) })
 }
 
-// onAllCores does n things on all cores, on each with a repository of its own. It returns one of the errors; what one core does ends at its first.
-func (m *Materializer) onAllCores(n int, do func(m *Materializer, i int) error) error {
+// onCores does n things on so many cores, on each with a repository of its own. It returns one of the errors; what one core does ends at its first.
+func (m *Materializer) onCores(cores, n int, do func(m *Materializer, i int) error) error {
 	var begun atomic.Int64
 	work := func(core int) (err error) {
 		own := *m
@@ -126,7 +125,7 @@ func (m *Materializer) onAllCores(n int, do func(m *Materializer, i int) error) 
 		}
 		return err
 	}
-	failed := make([]error, min(runtime.GOMAXPROCS(0), n))
+	failed := make([]error, min(cores, n))
 	var all sync.WaitGroup
 	for core := range failed {
 		all.Go(func() { failed[core] = work(core) })

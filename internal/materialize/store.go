@@ -122,6 +122,9 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func(batch 
 
 // nextBatch reads commits until they fill a batch.
 func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("materialize: %w", err)
+	}
 	size := uint64(0)
 	for _, c := range commits {
 		if len(s.readAhead) > 0 {
