@@ -189,17 +189,17 @@ func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (ahead time.
 		if ahead, err = l.FutureDate(now); err != nil || ahead.IsZero() {
 			return err
 		}
-		return l.appendEmpty(ctx, "date", who, false)
+		tip, err := l.Check()
+		if err != nil {
+			return err
+		}
+		return l.appendEmpty(ctx, tip, "date", who, false)
 	})
 	return ahead, err
 }
 
-// appendEmpty appends a commit that adds no segment, of a message "rekal WHAT". It returns ErrUnsigned where that is to be signed and was not.
-func (l *Ledger) appendEmpty(ctx context.Context, what string, who git.Signature, signed bool) error {
-	tip, err := l.Check()
-	if err != nil {
-		return err
-	}
+// appendEmpty appends to a tip a commit that adds no segment, of a message "rekal WHAT". It returns git.ErrMoved where the branch is not at the tip any more. It returns ErrUnsigned where that is to be signed and was not.
+func (l *Ledger) appendEmpty(ctx context.Context, tip git.OID, what string, who git.Signature, signed bool) error {
 	c, err := l.repo.Commit(tip)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)

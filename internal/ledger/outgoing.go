@@ -41,7 +41,13 @@ func (l *Ledger) Outgoing(ctx context.Context, remote string) (out Outgoing, err
 	}
 	out.Commits = len(commits)
 	for _, c := range commits {
-		out.Bytes += c.bytes(l.repo)
+		for i := range c.Segments {
+			size, err := c.Segments[i].Bytes(l.repo)
+			if err != nil {
+				return Outgoing{}, err
+			}
+			out.Bytes += size
+		}
 	}
 	err = eachEntry(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
 		out.Memories += len(e.Memories)

@@ -284,8 +284,10 @@ func eachEntry(ctx context.Context, repo *git.Repo, commits []Commit, each func(
 		if err != nil {
 			return err
 		}
-		if commit, err := repo.Commit(c.OID); err == nil { // else it is one of several entries of a commit, and has no subject of its own
-			e.Subject = commit.Subject()
+		if c.OID == c.In { // else it is one of several entries of a commit, and has no subject of its own
+			if commit, err := repo.Commit(c.OID); err == nil {
+				e.Subject = commit.Subject()
+			}
 		}
 		if err := each(c, e); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 			return nil, false, nil
 		}
 		now := currentSegments(repo, c.Segments, r.segments[c.Segments[0].entryID()])
-		replaced := !slices.Equal(now, c.Segments)
+		replaced := !slices.EqualFunc(now, c.Segments, func(a, b Segment) bool { return a.Path == b.Path && a.Blob == b.Blob })
 		if replaced {
 			other, err := readEntry(repo, now)
 			if err != nil {

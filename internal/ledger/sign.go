@@ -48,11 +48,18 @@ func (l *Ledger) Unsigned(ctx context.Context) (n int, err error) {
 // there are none. It returns ErrUnsigned where git.Repo.SignWith named no way, or one that failed.
 func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
 	err = l.retryWhileMoved(func() (err error) {
+		tip, err := l.Check()
+		if err != nil || tip == "" {
+			return err
+		}
 		if n, err = l.Unsigned(ctx); err != nil || n == 0 {
 			return err
 		}
-		return l.appendEmpty(ctx, "sign", l.who, true)
+		return l.appendEmpty(ctx, tip, "sign", l.who, true)
 	})
+	if err != nil {
+		n = 0
+	}
 	return n, err
 }
 
