@@ -72,13 +72,18 @@ func (c *Check) Places(ctx context.Context, candidates []string) ([]string, erro
 		c.known = map[string]string{}
 	}
 	out := make([]string, len(candidates))
+	opened := false
 	for i, v := range candidates {
 		at, known := c.known[v]
 		if !known {
 			var err error
-			if at, err = c.findPlace(ctx, v); err != nil {
+			if !opened {
+				err, opened = c.open(ctx), true
+			}
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return nil, fmt.Errorf("published: %w", err)
 			}
+			at = c.findPlace(v)
 			c.known[v] = at
 		}
 		out[i] = at
@@ -102,14 +107,14 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	return err
 }
 
-func (c *Check) findPlace(ctx context.Context, v string) (string, error) {
-	if err := cmp.Or(c.open(ctx), ctx.Err()); err != nil || c.tree == nil {
-		return "", err
+func (c *Check) findPlace(v string) string {
+	if c.tree == nil {
+		return ""
 	}
 	if at := c.tree.branchOrAuthor(v); at != "" {
-		return at, nil
+		return at
 	}
-	return c.tree.fileHolding(v), nil
+	return c.tree.fileHolding(v)
 }
 
 // open reads HEAD once.

@@ -99,6 +99,7 @@ func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err
 	if err == nil {
 		err = c.finder.Extend(ctx, c.index, []string{string(id)})
 	}
+	c.finder.late = time.After(tracePatience)
 	for i := 0; i < len(patches) && err == nil; i++ {
 		s := source{Origin: history.Origin{Commit: id, Path: patches[i].Path}, at: patches[i].Added()}
 		for line := range s.at {

@@ -46,6 +46,7 @@ type Content struct {
 	bytes          int64
 	attributeLines map[string][]string // lines of attribute files by folder
 	hasher         *git.Talk           // see blobByGit; nil: not asked yet, or ended
+	noHasher       bool                // it could not be started
 
 	expected         []string              // files that will be asked for
 	indexed          map[string]indexEntry // by file; those that are not in it were not asked for yet

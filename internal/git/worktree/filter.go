@@ -38,14 +38,15 @@ func (c *Content) run(args ...string) (string, error) {
 // blobByGit asks git what it would store of a file: ends of lines, "$Id$", other encodings. Which of these
 // a file has is for git's attributes to say, and libgit2 reads its whole index first. One git is asked for all files.
 func (c *Content) blobByGit(file string) git.OID {
-	if c.hasher == nil {
+	if c.hasher == nil && !c.noHasher {
 		options, err := c.Options()
-		if err != nil {
-			return Unread
+		if err == nil {
+			c.hasher, err = c.repo.Talk(c.repo.Command(c.repo.Context(), append(options, "hash-object", "--stdin-paths")...))
 		}
-		if c.hasher, err = c.repo.Talk(c.repo.Command(c.repo.Context(), append(options, "hash-object", "--stdin-paths")...)); err != nil {
-			return Unread
-		}
+		c.noHasher = err != nil
+	}
+	if c.noHasher {
+		return Unread
 	}
 	if id, err := c.hasher.Ask(git.Quote(file)); err == nil && git.IsOID(id) {
 		return git.OID(id)
