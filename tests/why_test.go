@@ -28,6 +28,12 @@ func TestLongWhyOfRealSessions(t *testing.T) {
 	newMiniature(t, harness.Binary(t)).live(realSessions(t), 30).asks(30, 28)
 }
 
+// TestLongWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
+// without a hook while main goes on, and asks about lines.
+func TestLongWhyOfSquashes(t *testing.T) {
+	newMiniature(t, harness.Binary(t)).squash(synthetic(t), 12).asks(12, 12)
+}
+
 // told is a session with what it did to files.
 type told struct {
 	id, cwd string
@@ -154,6 +160,47 @@ func (m *miniature) live(all []told, commits int) *miniature {
 		m.T.Fatalf("only %d commits", n)
 	}
 	return m
+}
+
+// squash makes commits of the first sessions that change something, and merges four at a time as a server
+// does: none of its commits runs a hook.
+func (m *miniature) squash(all []told, commits int) *miniature {
+	n := 0
+	for _, s := range all {
+		if n == commits {
+			break
+		}
+		if n%4 == 0 && strings.TrimSpace(m.git("branch", "--show-current")) != "topic" {
+			m.git("checkout", "-qb", "topic")
+		}
+		if !m.replay(s) {
+			continue
+		}
+		m.place(s)
+		m.Commit("repo", fmt.Sprintf("Work %d", n))
+		if n++; n%4 != 0 && n < commits {
+			continue
+		}
+		m.git("checkout", "-q", "main")
+		m.Write("repo/MEANWHILE.md", fmt.Sprintf("something else %d\n", n))
+		m.git("add", ".")
+		m.arrive("Meanwhile")
+		m.git("merge", "-q", "--squash", "topic")
+		m.arrive(fmt.Sprintf("Works up to %d (#%d)", n, n))
+		m.git("branch", "-qD", "topic")
+	}
+	if n < commits {
+		m.T.Fatalf("only %d commits", n)
+	}
+	return m
+}
+
+// arrive makes a commit of what is staged as if a pull had brought it: no hook runs, and the reflog does not name it as made here.
+func (m *miniature) arrive(message string) {
+	env := m.Env
+	m.Env = append(slices.Clone(env), "GIT_REFLOG_ACTION=pull")
+	m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", message)
+	m.Env = env
 }
 
 // replay does to the files what a session did, and notes whose its lines are.

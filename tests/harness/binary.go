@@ -17,10 +17,21 @@ import (
 const Version = "v0.0.0-test"
 
 // Binary is the folder of git-rekal, which all packages share. Hooks call it as a process, so nothing less
-// than the real one will do. Whoever asks looks at all that it is built from, so that `go test` forgets what it knows when that changes.
+// than the real one will do.
 func Binary(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"git-rekal", "internal", "templates", "go.mod", "go.sum"} {
+	look(t, "git-rekal", "internal", "templates", "go.mod", "go.sum")
+	dir, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// look looks at all files of some folders, so that `go test` forgets what it knows when one changes.
+func look(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
 		err := filepath.WalkDir(filepath.Join(Root(t), name), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_, err = os.Stat(path)
@@ -31,11 +42,6 @@ func Binary(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	dir, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // shared builds git-rekal into .build/test where it is not there yet, or not up to date: of several
@@ -64,6 +70,7 @@ var shared = sync.OnceValues(func() (string, error) {
 // to `go build`.
 func Build(t testing.TB, pkg, into string, more ...string) {
 	t.Helper()
+	look(t, pkg)
 	if err := build(Root(t), pkg, into, more...); err != nil {
 		t.Fatal(err)
 	}
