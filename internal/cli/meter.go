@@ -73,10 +73,10 @@ func (m *meter) setStage(stage string, at, of int) {
 
 // end takes the line away.
 func (m *meter) end() {
-	m.eraseLine()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended = true; m.out != nil {
+		m.writeLine("")
 		m.app.Stderr = m.out
 	}
 }
