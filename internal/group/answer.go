@@ -138,11 +138,13 @@ func (g *Group) Log(ctx context.Context, req ask.LogRequest) (out Log, err error
 		out.Checkpoints, names = append(out.Checkpoints, one.Checkpoints...), append(names, one.names)
 		out.Sessions += one.names.Len()
 	}
-	out.Short, out.Subject = idShortener(names), func(sha string) (subject string) {
+	out.Short, out.Subject = idShortener(names), func(sha string) string {
 		for _, m := range g.members {
-			subject = cmp.Or(subject, m.Subject(sha))
+			if subject := m.Subject(sha); subject != "" {
+				return subject
+			}
 		}
-		return subject
+		return ""
 	}
 	slices.SortStableFunc(out.Checkpoints, func(a, b result.Checkpoint) int {
 		return cmp.Compare(normalTime(cmp.Or(b.LastTurnAt, b.TS)), normalTime(cmp.Or(a.LastTurnAt, a.TS)))
