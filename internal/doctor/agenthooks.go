@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,26 +67,32 @@ func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
 // switchedOffIn names the file that switches hooks off; "" for none.
 func (s hookSwitch) switchedOffIn(read func(path string) string) (file string) {
 	for _, path := range s.files {
-		text := read(path)
-		if strings.HasSuffix(path, ".toml") {
-			text = jsonOfTOML(text)
+		var value any
+		if text := read(path); strings.HasSuffix(path, ".toml") {
+			value = tomlValue(text, s.key)
+		} else {
+			value = gjson.Get(text, s.key).Value()
 		}
-		switch v := gjson.Get(text, s.key); {
-		case v.IsBool() && v.Bool() == s.when:
+		switch on, isBool := value.(bool); {
+		case isBool && on == s.when:
 			file = path
-		case v.IsBool():
+		case isBool:
 			file = ""
 		}
 	}
 	return file
 }
 
-// jsonOfTOML is what a text in TOML says, in JSON; nothing for one that can't be read.
-func jsonOfTOML(text string) string {
+// tomlValue is the value at a dotted key of a text in TOML; nil where there is none, or the text can't be read: then the agent can't either.
+func tomlValue(text, key string) (value any) {
 	var doc map[string]any
 	if toml.Unmarshal([]byte(text), &doc) != nil {
-		return ""
+		return nil
 	}
-	out, _ := json.Marshal(doc) // without infinity and NaN, which no switch has
-	return string(out)
+	value = doc
+	for name := range strings.SplitSeq(key, ".") {
+		table, _ := value.(map[string]any)
+		value = table[name]
+	}
+	return value
 }
