@@ -21,11 +21,12 @@ import (
 )
 
 // With -short only the first tier runs (CONTRIBUTING.md), unless -skip says what does not.
-var _ = func() error {
-	if slices.Contains(os.Args, "-test.short=true") && !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") }) {
+var _ = func() bool {
+	short := slices.Contains(os.Args, "-test.short=true") && !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") })
+	if short {
 		os.Args = slices.Insert(os.Args, 1, "-test.skip=^Test(Long|Night)") // package testing reads them later
 	}
-	return nil
+	return short
 }()
 
 // Equal fails the test where the two differ, and shows how. Nil and empty are the same.
