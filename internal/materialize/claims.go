@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -180,28 +181,46 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 		bytes += p.commits[first].bytes
 	}
 	s.readAhead = make([]entry, first)
+	failed := make([]error, min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes))) // by core; for a little, no other repository is opened
+	var begun atomic.Int64
 	var adding sync.Mutex
-	cores := min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes)) // for a little, no repository is opened
-	together := min(64, 1+len(p.commits)/cores)
-	err := s.onCores(cores, (len(p.commits)+together-1)/together, func(m *Materializer, i int) error {
-		for k := i * together; k < min(len(p.commits), (i+1)*together); k++ {
-			e, err := m.read(ctx, p.commits[k])
-			if err != nil {
-				return err
-			}
-			adding.Lock()
-			if k < first {
-				s.readAhead[k] = e
-			}
-			out.add(e, ids)
-			adding.Unlock()
-		}
-		return nil
-	})
+	var all sync.WaitGroup
+	for core := range failed {
+		all.Go(func() {
+			failed[core] = s.scanSome(ctx, p.commits, &begun, core > 0, func(i int, e entry) {
+				adding.Lock()
+				defer adding.Unlock()
+				if i < first {
+					s.readAhead[i] = e
+				}
+				out.add(e, ids)
+			})
+		})
+	}
+	all.Wait()
 	for cl := range ids {
 		out.ids = append(out.ids, cl.id, session.IDOfOthers(cl.id, cl.author))
 	}
-	return out, err
+	return out, cmp.Or(failed...)
+}
+
+// scanSome reads commits that nobody else has begun, beside others that do if so told: then by a repository of its own.
+func (s *store) scanSome(ctx context.Context, commits []commit, begun *atomic.Int64, beside bool, use func(i int, e entry)) (err error) {
+	repo := s.Repo
+	if beside {
+		if repo, err = repo.Reopen(); err != nil {
+			return err
+		}
+		defer repo.Close()
+	}
+	for i := int(begun.Add(1)) - 1; i < len(commits); i = int(begun.Add(1)) - 1 {
+		e, err := s.read(ctx, repo, commits[i])
+		if err != nil {
+			return err
+		}
+		use(i, e)
+	}
+	return nil
 }
 
 // add adds what an entry claims, and to ids what it speaks of.

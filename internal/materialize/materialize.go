@@ -9,13 +9,10 @@
 package materialize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -103,35 +100,6 @@ func (m *Materializer) isLedgerMoved(err error, heads ...ledger.Head) bool {
 	}
 	now, err := m.countingHeads()
 	return err == nil && slices.ContainsFunc(heads, func(h ledger.Head) bool { return !slices.Contains(now, h) })
-}
-
-// onCores does n things on so many cores, on each with a repository of its own. It returns one of the errors; what one core does ends at its first.
-func (m *Materializer) onCores(cores, n int, do func(m *Materializer, i int) error) error {
-	var begun atomic.Int64
-	work := func(core int) (err error) {
-		own := *m
-		if core > 0 {
-			if own.Repo, err = m.Repo.Reopen(); err != nil {
-				return err
-			}
-			defer own.Repo.Close()
-		}
-		for err == nil {
-			i := int(begun.Add(1)) - 1
-			if i >= n {
-				break
-			}
-			err = do(&own, i)
-		}
-		return err
-	}
-	failed := make([]error, min(cores, n))
-	var all sync.WaitGroup
-	for core := range failed {
-		all.Go(func() { failed[core] = work(core) })
-	}
-	all.Wait()
-	return cmp.Or(failed...)
 }
 
 func (m *Materializer) filePath(file string) string { return filepath.Join(m.Dir, file) }

@@ -201,10 +201,10 @@ func (m *Materializer) isLaterThanMoment(ctx context.Context, h ledger.Head, kno
 }
 
 // importedBefore is what an import brought, in an entry later than the moment, of what had been said and committed by then.
-func (m *Materializer) importedBefore(e session.Entry) session.Entry {
-	end := m.moment.Until.Add(time.Second) // git leaves out milliseconds
+func (s *store) importedBefore(repo *git.Repo, e session.Entry) session.Entry {
+	end := s.moment.Until.Add(time.Second) // git leaves out milliseconds
 	made := func(sha string) bool {
-		c, err := m.Repo.Commit(git.OID(sha))
+		c, err := repo.Commit(git.OID(sha))
 		return err == nil && c.Committer.When.Before(end)
 	}
 	if cp := e.Checkpoint; cp != nil && (cp.Via != session.ViaImport || !made(cp.GitSHA)) {

@@ -132,7 +132,7 @@ func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, e
 			s.readAhead[0] = entry{} // nothing of it is kept
 			s.readAhead = s.readAhead[1:]
 		} else {
-			e, err := s.read(ctx, c)
+			e, err := s.read(ctx, s.Repo, c)
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +149,7 @@ func (s *store) nextBatch(ctx context.Context, commits []commit) (out []entry, e
 var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
 // read joins the segments of a commit. One that can't be read is skipped.
-func (m *Materializer) read(ctx context.Context, c commit) (entry, error) {
+func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, error) {
 	if err := ctx.Err(); err != nil {
 		return entry{}, fmt.Errorf("materialize: %w", err)
 	}
@@ -158,7 +158,7 @@ func (m *Materializer) read(ctx context.Context, c commit) (entry, error) {
 		out.at = c.Segments[0].Time()
 	}
 	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(m.Repo, seg)
+		e, err := ledger.ReadSegment(repo, seg)
 		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
 			return entry{}, err
 		}
@@ -172,7 +172,7 @@ func (m *Materializer) read(ctx context.Context, c commit) (entry, error) {
 		out.Join(e)
 	}
 	if c.late {
-		out.Entry = m.importedBefore(out.Entry)
+		out.Entry = s.importedBefore(repo, out.Entry)
 	}
 	for i := range out.Sessions {
 		out.Sessions[i].CorrectSpeakers()
