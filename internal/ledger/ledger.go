@@ -193,25 +193,26 @@ func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (ahead time.
 		if err != nil {
 			return err
 		}
-		return l.appendEmpty(ctx, tip, "date", who, false)
+		return l.appendEmpty(ctx, tip, "rekal date\n", who, false)
 	})
 	return ahead, err
 }
 
-// appendEmpty appends to a tip a commit that adds no segment, of a message "rekal WHAT". It returns git.ErrMoved where the branch is not at the tip any more. It returns ErrUnsigned where that is to be signed and was not.
-func (l *Ledger) appendEmpty(ctx context.Context, tip git.OID, what string, who git.Signature, signed bool) error {
+// appendEmpty appends to a tip a commit that adds no segment. It returns git.ErrMoved where the branch is not at the tip any more, and ErrUnsigned
+// where the commit is to be signed and was not.
+func (l *Ledger) appendEmpty(ctx context.Context, tip git.OID, message string, who git.Signature, sign bool) error {
 	c, err := l.repo.Commit(tip)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: "rekal " + what + "\n", Author: who, Signed: signed})
+	next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: message, Author: who, Signed: sign})
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	if c, err = l.repo.Commit(next); err != nil || c.Signed != signed {
+	if c, err = l.repo.Commit(next); err != nil || sign && !c.Signed {
 		return errors.Join(err, ErrUnsigned)
 	}
-	return l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: "+what)
+	return l.repo.CompareAndSwap(ctx, l.ref, tip, next, strings.Replace(strings.TrimSpace(message), " ", ": ", 1))
 }
 
 // tries bounds how often something starts again because another process or machine was first.

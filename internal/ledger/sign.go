@@ -55,7 +55,7 @@ func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
 		if n, err = l.Unsigned(ctx); err != nil || n == 0 {
 			return err
 		}
-		return l.appendEmpty(ctx, tip, "sign", l.who, true)
+		return l.appendEmpty(ctx, tip, signMessage, l.who, true)
 	})
 	if err != nil {
 		n = 0
