@@ -51,7 +51,6 @@ type builder struct {
 	names   session.Names
 	purged  []string
 	private []string
-	kinds   map[string]string // of the ties to the commits of the session that was read last, by SHA
 	out     result.Story
 }
 
@@ -110,7 +109,7 @@ func (t *builder) addNamed(ctx context.Context, text string) error {
 
 // addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said from that turn to the next prompt.
 func (t *builder) addSession(ctx context.Context, id string, turn int) error {
-	s, err := t.readSession(ctx, id, nil)
+	s, kinds, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 	for _, sha := range slices.Backward(s.Commits) {
 		c, ok := t.commitOf(sha)
 		c.Missing = !ok
-		c.Sessions, c.Ties = []string{id}, map[string]string{id: t.kinds[sha]}
+		c.Sessions, c.Ties = []string{id}, map[string]string{id: kinds[sha]}
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
@@ -206,7 +205,7 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	for _, id := range ids {
-		s, err := t.readSession(ctx, id, parts[id])
+		s, _, err := t.readSession(ctx, id, parts[id])
 		if err != nil {
 			return err
 		}
@@ -346,23 +345,23 @@ func (t *builder) tokens(ctx context.Context, id string) (*result.Tokens, error)
 	}, nil
 }
 
-// readSession reads a session, or the part p of it.
-func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, err error) {
+// readSession reads a session, or the part p of it. kinds are those of its ties to its commits, by SHA.
+func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, kinds map[string]string, err error) {
 	row, err := t.index.Session(ctx, id)
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	turns, err := t.index.Turns(ctx, id, 0, math.MaxInt32, "")
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	tools, err := t.index.Tools(ctx, id, -1, math.MaxInt32)
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	ties, err := t.index.TiesOfSessions(ctx, []string{id})
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	out = result.StorySession{
 		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
@@ -372,28 +371,28 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	}
 	signed, err := t.index.Trust(ctx, []string{id})
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	out.Signature = signed[id].String()
 	if out.Tokens, err = t.tokens(ctx, id); err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	if slices.Contains(t.purged, out.Parent) {
 		out.Parent = ""
 	}
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
-		return out, err
+		return out, kinds, err
 	}
-	if out.Commits, t.kinds, err = t.currentCommits(ctx, ties[id]); err != nil {
-		return out, err
+	if out.Commits, kinds, err = t.currentCommits(ctx, ties[id]); err != nil {
+		return out, kinds, err
 	}
 	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	out.Purpose, out.PurposeTurn = session.FirstPurpose(turns)
 	done, err := t.loadWorkTimes(ctx, ties[id])
 	if err != nil {
-		return out, err
+		return out, kinds, err
 	}
 	from, to := p.turnRange(done, ties[id], turns)
 	for _, u := range turns {
@@ -407,7 +406,7 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 		}
 	}
 	out.Part = len(out.Said) < len(turns)
-	return out, nil
+	return out, kinds, nil
 }
 
 // uncommittedPaths are the paths that a session edited and that none of its commits changed, under their names today or then.

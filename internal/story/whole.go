@@ -45,7 +45,7 @@ func (t *builder) giveSession(ctx context.Context, id string, visit func(*result
 		}
 		return nil
 	}
-	s, err := t.readSession(ctx, id, nil)
+	s, _, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
 	}
