@@ -101,7 +101,7 @@ ours() { grep -l 'git-rekal: the' "$1"/* 2>/dev/null | wc -l; }
 clean() {
 	git rekal clean >log 2>&1 || fail "clean: $(cat log)"
 	[ "$(ours .git/hooks)" -eq 0 ] || fail "clean left $(grep -l 'git-rekal: the' .git/hooks/*)"
-	[ ! -e .rekal ] || fail 'clean left .rekal'
+	[ ! -e .git/rekal ] || fail 'clean left .git/rekal'
 	rm -f log
 	session
 	git commit -q --allow-empty -m 'After clean' >log 2>&1 || fail "commit after clean: $(cat log)"

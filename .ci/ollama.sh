@@ -75,7 +75,7 @@ answer=$(git rekal "JWT expiry") && want '"content"'
 say 'With the model: vectors of its dimensions, and recall that uses them.'
 printf 'FROM %s\n' "$model" >"$work/Modelfile"
 (cd "$work" && "$ollama" create nomic-embed-text -f Modelfile >/dev/null 2>&1) || fail create
-rm -f .rekal/embed.json
+rm -f .git/rekal/embed.json
 time git rekal sync --yes
 answer=$(vectors) && want '{"n":2,"dim":768}' && printf '%s\n' "$answer"
 time git rekal "JWT expiry" >"$work/with"
@@ -121,7 +121,7 @@ say 'It hangs: one question waits for 300 ms, the next does not.'
 kill -STOP "-$served"
 time git rekal "CSV export" >/dev/null
 time git rekal "CSV export" >/dev/null
-cat .rekal/embed.json
+cat .git/rekal/embed.json
 kill -CONT "-$served"
 kill_server
 served=

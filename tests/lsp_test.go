@@ -106,11 +106,11 @@ func studio(t *testing.T, bin string) (repo string, env []string) {
 func TestLSPCancel(t *testing.T) {
 	bin := harness.Binary(t)
 	repo, env := studio(t, bin)
-	if err := os.Remove(filepath.Join(repo, ".rekal", "recall.db")); err != nil {
+	if err := os.Remove(filepath.Join(repo, ".git/rekal", "recall.db")); err != nil {
 		t.Fatal(err)
 	}
 	// While somebody else writes the index, and there is none that answers, a question waits.
-	writer, err := lock.Acquire(t.Context(), filepath.Join(repo, ".rekal", "lock.writer"), lock.ToWrite, 0)
+	writer, err := lock.Acquire(t.Context(), filepath.Join(repo, ".git/rekal", "lock.writer"), lock.ToWrite, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

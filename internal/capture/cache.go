@@ -15,7 +15,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// cacheFile lies in .rekal/. It holds nothing that the ledger and the transcripts do not
+// cacheFile lies in .git/rekal/. It holds nothing that the ledger and the transcripts do not
 // say: without it, or when it is of other tips, the state is read from the ledgers.
 const cacheFile = "capture.cache"
 

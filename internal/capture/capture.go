@@ -37,7 +37,7 @@ type Capturer struct {
 	Home      string              // the user's home directory
 	Getenv    func(string) string // the process's environment
 	Email     string              // the checkpoint's user
-	CacheDir  string              // .rekal
+	CacheDir  string              // .git/rekal
 	Now       func() time.Time
 	Actor     string                   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI        bool                     // nobody sits at the keyboard

@@ -18,7 +18,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// editsDir lies in .rekal/. It holds what sessions did to files, as prints of lines, a file for each path: so a commit opens
+// editsDir lies in .git/rekal/. It holds what sessions did to files, as prints of lines, a file for each path: so a commit opens
 // only the files of the paths that it changed. If the folder is lost, it is made again from the transcripts.
 const editsDir = "edits"
 

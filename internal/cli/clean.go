@@ -35,7 +35,7 @@ Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all
 
 These stay:
 
-  - a skill that was edited or committed, and a .rekal that git tracks
+  - a skill that was edited or committed
   - the ledger branch and private sessions; --ledger removes these, too
   - rekal.pause, rekal.forgot and rekal.private; --ledger removes these, too
   - records of what commands printed; --records removes these, too

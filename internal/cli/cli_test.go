@@ -121,7 +121,7 @@ func TestFailures(t *testing.T) {
 	for _, name := range []string{"token", "checkpoint", "log", "index", "query SELECT", "query --session 01KAB3F9"} {
 		fresh.fails(1, `run "git rekal init"`, strings.Fields(name)...)
 	}
-	if entries, err := filepath.Glob(filepath.Join(fresh.dir, ".rekal")); err != nil || entries != nil {
+	if entries, err := filepath.Glob(filepath.Join(fresh.dir, ".git/rekal")); err != nil || entries != nil {
 		t.Errorf("left %q, %v", entries, err)
 	}
 	fresh.dir = t.TempDir()
@@ -197,7 +197,7 @@ func TestInitTwiceAndClean(t *testing.T) {
 		t.Errorf("init again printed %q", out)
 	}
 	again := d.snapshot()
-	for _, log := range []string{".rekal/recall.db-shm", ".rekal/recall.db-wal"} { // who only reads makes these, and can't remove them
+	for _, log := range []string{".git/rekal/recall.db-shm", ".git/rekal/recall.db-wal"} { // who only reads makes these, and can't remove them
 		delete(again, log)
 	}
 	harness.Equal(t, "after init again", once, again)
@@ -235,7 +235,7 @@ func (d *desk) snapshot() map[string]string {
 		if err2 != nil {
 			return err2
 		}
-		if strings.HasPrefix(rel, ".rekal/") {
+		if strings.HasPrefix(rel, ".git/rekal/") {
 			b = nil
 		}
 		out[rel] = fmt.Sprintf("%v %s", info.Mode(), b)
@@ -266,7 +266,7 @@ func TestIndexRebuilds(t *testing.T) {
 	d := ready(t)
 	d.must("token")
 	for _, file := range []string{"data.db", "index.db"} {
-		d.write("repo/.rekal/"+file, strings.Repeat("no database ", 9000))
+		d.write("repo/.git/rekal/"+file, strings.Repeat("no database ", 9000))
 	}
 	if out := d.must("index"); out != "" {
 		t.Errorf("index printed %q", out)

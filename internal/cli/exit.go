@@ -16,7 +16,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // The exit statuses of every command but hook, which always exits with exitOK.
@@ -60,7 +59,7 @@ func withoutPackageNames(err error) string { return steps.ReplaceAllString(err.E
 
 // explainWarning is a warning, with what to do where there is something.
 func explainWarning(err error) string {
-	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) || errors.Is(err, workspace.ErrTracked) {
+	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) {
 		return explain(err)
 	}
 	return withoutPackageNames(err)
@@ -93,5 +92,5 @@ var toolKinds = []errorKind{ //nolint:gochecknoglobals // a table
 // systemKinds are errors of the system.
 var systemKinds = []errorKind{ //nolint:gochecknoglobals // a table
 	{syscall.EADDRINUSE, "give another port, or none for a free one"},
-	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
+	{fs.ErrPermission, "check who owns .git; nothing is lost"},
 }

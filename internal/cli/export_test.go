@@ -65,8 +65,8 @@ The ledger: everything captured. It is the only thing that cannot be rebuilt.
 refs/rekal/<remote>/<email>::
 Other people's ledgers. They keep what they have, whatever happens on the remote, except texts that their author scrubbed.
 
-.rekal/::
-Caches. Deleting them loses nothing.`
+.git/rekal/::
+Caches, which are made again where they are missing; and what stays on this machine: private sessions, records, fingerprints of secrets.`
 
 // roff is a page for man(7), section 1.
 func roff(cmd *cobra.Command) string {

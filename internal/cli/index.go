@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,7 @@ import (
 type indexOptions struct {
 	at                  string
 	vectors, signatures bool
+	path                bool
 }
 
 // newIndexCmd rebuilds the caches: `git rekal index`, or those of a past state:
@@ -24,13 +26,15 @@ type indexOptions struct {
 func newIndexCmd(app *App) *cobra.Command {
 	c := &indexOptions{}
 	cmd := &cobra.Command{
-		Use: "index [--at REF|DIR | --vectors]", Short: "rebuild the caches",
+		Use: "index [--at REF|DIR | --vectors | --path]", Short: "rebuild the caches",
 		Long: `
 Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
 every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
 
 --vectors makes only what is missing of vectors of meaning, and of verdicts on signatures. Commands and hooks start it in the background, at low
 priority.
+
+--path prints where the databases for SQL lie, data.db and index.db, a line each, and rebuilds nothing. "git rekal query" brings them up.
 
 --at builds the caches of one past state, for "git rekal --checkpoint REF". REF is as in --checkpoint. The last four are kept.
 
@@ -43,6 +47,7 @@ priority.
 	fs.BoolVar(&c.signatures, "signatures", false, "only judge the signatures that nobody has looked at") // for processes of ours
 	_ = fs.MarkHidden("signatures")                                                                       // it was just defined
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
+	fs.BoolVar(&c.path, "path", false, "only print where the databases for SQL lie")
 	return app.withOptions(cmd, c)
 }
 
@@ -50,6 +55,8 @@ func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case c.at == "" && fs.Changed("at"):
 		return errors.New("--at must not be empty")
+	case c.path && (c.vectors || c.at != ""):
+		return errors.New("--path goes alone")
 	case c.vectors && c.at != "":
 		return errors.New("--vectors goes without --at: a past state has no vectors")
 	}
@@ -62,6 +69,10 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if c.path {
+		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), "data.db"), filepath.Join(w.RekalDir(), "index.db"))
+		return errors.Join(w.CheckReady(), err)
+	}
 	if c.vectors || c.signatures {
 		return c.makeMissing(ctx, app, w)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -110,7 +111,7 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	for _, setting := range settings {
 		err = errors.Join(err, repo.SetConfig(ctx, setting[0], setting[1]))
 	}
-	if err = errors.Join(err, os.Mkdir(filepath.Join(dir, ".rekal"), 0o700)); err != nil {
+	if err = errors.Join(err, setup.MarkInstalled(filepath.Join(dir, "rekal"))); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	app.printDone("made %s", strings.TrimSuffix(name, "/"))

@@ -178,9 +178,6 @@ func (d *doctor) signatures(ctx context.Context) {
 const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
-	if err := d.CachesMovedError(); err != nil {
-		d.addCheck("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
-	}
 	if d.CheckReady() != nil {
 		d.addCheck("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
 		return

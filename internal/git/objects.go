@@ -154,23 +154,6 @@ func (r *Repo) MissingObjects(ids []OID) map[OID]bool {
 	return out
 }
 
-// MainHeadHas reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
-func (r *Repo) MainHeadHas(name string) (has bool, err error) {
-	head, err := r.HeadIn(r.layout.CommonDir)
-	if err != nil || head.OID == "" {
-		return false, err
-	}
-	c, err := r.Commit(head.OID)
-	if err != nil {
-		return false, err
-	}
-	err = r.EachDifference("", c.Tree, func(_ string, _, e TreeEntry) (into bool, err error) {
-		has = has || strings.EqualFold(e.Name, name)
-		return false, nil
-	})
-	return has, err
-}
-
 // CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.
 // It returns ErrNotFound when there is none, and ErrAmbiguous when several objects begin so.
 func (r *Repo) CommitByPrefix(prefix string) (OID, error) {

@@ -181,7 +181,7 @@ func (w *world) fill(dir string, room int64) (filler string) {
 
 // hold is a process that works on the databases, and does not end.
 func hold(ctx context.Context, dir string, _ int) error {
-	held, err := lock.Acquire(ctx, filepath.Join(dir, ".rekal", "lock.writer"), lock.ToWrite, 0)
+	held, err := lock.Acquire(ctx, filepath.Join(dir, ".git/rekal", "lock.writer"), lock.ToWrite, 0)
 	fmt.Println("held:", err)
 	<-ctx.Done()
 	return held.Release()
@@ -313,7 +313,7 @@ func tell(ctx context.Context, dir string, n int) error {
 		}
 	}
 	m := &materialize.Materializer{
-		Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: func() time.Time { return later(1000) },
+		Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: func() time.Time { return later(1000) },
 		Warn: func(err error) { fmt.Println("warning:", err) },
 	}
 	r, err := m.Open(ctx)

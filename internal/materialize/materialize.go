@@ -1,6 +1,6 @@
 // Package materialize turns all ledgers into the index, from which recall answers.
 //
-// In: the ledger branches of a repository. Out: one file below .rekal/ with exactly what the ledgers say at the commits in its cursor. One
+// In: the ledger branches of a repository. Out: one file below .git/rekal/ with exactly what the ledgers say at the commits in its cursor. One
 // process writes at a time (lock.writer). Readers need no lock.
 //
 // Promises: deleting the file loses nothing; an index that grew commit by commit, in any order of ledgers, has the same rows and scores as a
@@ -19,7 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// The files below .rekal/. One that is being made ends in fresh.
+// The files below .git/rekal/. One that is being made ends in fresh.
 const (
 	indexFile  = "recall.db"
 	fresh      = ".new"
@@ -29,7 +29,7 @@ const (
 // Materializer works on the index of one repository.
 type Materializer struct {
 	Repo *git.Repo
-	Dir  string // .rekal
+	Dir  string // .git/rekal
 	Now  func() time.Time
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
 

@@ -20,7 +20,7 @@ import (
 )
 
 // The tables of a past moment are tables like those of today, in a folder of their own below
-// .rekal/at/: a file, a lock, and cursors. What differs is which commits of the heads
+// .git/rekal/at/: a file, a lock, and cursors. What differs is which commits of the heads
 // count. The cursors hold the heads as they are today, so that a fetch which brings
 // earlier commits of others brings these tables up, too, and one that brings only later ones
 // moves nothing but the cursors. A moment with imports reads the heads as they are today, and of

@@ -57,7 +57,7 @@ func inRounds(ctx context.Context, dir string, n int, step func(repo *git.Repo, 
 	}
 	defer repo.Close()
 	m := &materialize.Materializer{
-		Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: func() time.Time { return later(1000) },
+		Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: func() time.Time { return later(1000) },
 	}
 	var warned error
 	m.Warn = func(err error) {
@@ -198,7 +198,7 @@ func look(ctx context.Context, dir string, _ int) error {
 	}
 	defer repo.Close()
 	m := &materialize.Materializer{
-		Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: func() time.Time { return later(1000) },
+		Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: func() time.Time { return later(1000) },
 		Warn: func(err error) { fmt.Println("warning:", err) },
 	}
 	r, err := m.Open(ctx)
@@ -211,7 +211,7 @@ func look(ctx context.Context, dir string, _ int) error {
 	return err
 }
 
-// Where .rekal/ can't be written, readers answer from what is there, and say so.
+// Where .git/rekal/ can't be written, readers answer from what is there, and say so.
 func TestLongReadOnlyFolder(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(commit("1", alice), chat("one", 0, "human hello")))
@@ -261,7 +261,7 @@ func (w *world) fetched(email string) {
 	runGit(w.t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+email)
 }
 
-// nobody is whom modes of files mean something to, when root runs the tests: then .rekal/
+// nobody is whom modes of files mean something to, when root runs the tests: then .git/rekal/
 // is given to nobody, who may read the rest.
 func (w *world) nobody(dir string) *syscall.SysProcAttr {
 	w.t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// Readers and writers of the index. One process writes at a time: it holds `.rekal/lock.writer`, which the system drops when the process
+// Readers and writers of the index. One process writes at a time: it holds `.git/rekal/lock.writer`, which the system drops when the process
 // dies. Readers take no lock, and see one state of the file from their first question to their last. A reader that is behind takes the
 // writer's lock if it is free. If not, or where nothing can be written, it adds what is missing to a copy in memory, as long as that
 // is little (apartBytes, apartIndex). Beyond that it answers from the state before, with one line. It waits only where there is no state at all.

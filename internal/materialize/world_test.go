@@ -77,10 +77,10 @@ func runGit(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// materializer works in .rekal below the repository, or in a folder of its own.
+// materializer works in .git/rekal below the repository, or in a folder of its own.
 func (w *world) materializer(dir ...string) *materialize.Materializer {
 	m := &materialize.Materializer{
-		Repo: w.repo, Dir: filepath.Join(append([]string{w.dir}, append(dir, ".rekal")...)...),
+		Repo: w.repo, Dir: filepath.Join(append([]string{w.dir}, append(dir, ".git/rekal")...)...),
 		Now: func() time.Time {
 			if w.now.IsZero() {
 				return later(1000)

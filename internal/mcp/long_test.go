@@ -27,7 +27,7 @@ func TestPingWhileBusy(t *testing.T) {
 	w.write("repo/README", "hello again\n")
 	w.commit("blue")
 	w.run("hook", "post-commit")
-	held, err := lock.Acquire(t.Context(), filepath.Join(w.dir, ".rekal", "lock"), lock.ToWrite, time.Second)
+	held, err := lock.Acquire(t.Context(), filepath.Join(w.dir, ".git/rekal", "lock"), lock.ToWrite, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

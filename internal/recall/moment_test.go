@@ -175,7 +175,7 @@ func (r *replay) ask(m *materialize.Materializer) []result.Recall {
 }
 
 func (r *replay) materializer() *materialize.Materializer {
-	dir := filepath.Join(r.dir, ".rekal")
+	dir := filepath.Join(r.dir, ".git/rekal")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		r.T.Fatal(err)
 	}

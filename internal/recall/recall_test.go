@@ -113,7 +113,7 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 func (p *place) open() {
 	p.T.Helper()
 	m := &materialize.Materializer{
-		Repo: p.repo, Dir: filepath.Join(p.dir, ".rekal"), Now: func() time.Time { return at(60 * 24 * 60) }, // later than whatever is dated here
+		Repo: p.repo, Dir: filepath.Join(p.dir, ".git/rekal"), Now: func() time.Time { return at(60 * 24 * 60) }, // later than whatever is dated here
 		Warn: func(err error) { p.T.Errorf("warned: %v", err) },
 	}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {

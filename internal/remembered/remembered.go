@@ -63,13 +63,13 @@ type Store struct {
 	prints table
 }
 
-// Open is the memory in a git directory, with what its key is made of. Nothing is read before it is asked.
-func Open(commonDir string, keep Writing, rand io.Reader) *Store {
-	return &Store{path: Path(commonDir), keep: keep, rand: rand}
+// Open is the memory in git-rekal's folder of a repository, with what its key is made of. Nothing is read before it is asked.
+func Open(dir string, keep Writing, rand io.Reader) *Store {
+	return &Store{path: Path(dir), keep: keep, rand: rand}
 }
 
-// Path is where the memory of a repository lies.
-func Path(commonDir string) string { return filepath.Join(commonDir, "rekal", "remembered") }
+// Path is where the memory lies below that folder.
+func Path(dir string) string { return filepath.Join(dir, "remembered") }
 
 // Find returns the places of a text where a remembered value stands. Of a file that can't be read it finds nothing; Add tells why.
 func (s *Store) Find(text string) []redact.Span {

@@ -17,15 +17,15 @@ const (
 
 // excludePatterns are what stands between blockBegin and blockEnd.
 func excludePatterns() []string {
-	return []string{".rekal/", ".claude/skills/rekal/", ".agents/skills/rekal/"}
+	return []string{".claude/skills/rekal/", ".agents/skills/rekal/"}
 }
 
 func excludeBlock() string {
 	return blockBegin + "\n" + strings.Join(excludePatterns(), "\n") + "\n" + blockEnd + "\n"
 }
 
-// Excluded reports whether Install has been here: its lines stand in the exclude file.
-func Excluded(exclude string) bool {
+// excluded reports whether Install has been here: its lines stand in the exclude file.
+func excluded(exclude string) bool {
 	text, err := os.ReadFile(exclude)
 	return err == nil && strings.Contains(string(text), blockBegin)
 }
@@ -125,5 +125,5 @@ func lineEquals(want string) func(string) bool {
 // the folders that they put a skill in.
 func isOurLine(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") ||
-		slices.ContainsFunc(append(excludePatterns(), blockBegin, blockEnd), func(p string) bool { return lineEquals(p)(line) })
+		slices.ContainsFunc(append(excludePatterns(), formerPattern, blockBegin, blockEnd), func(p string) bool { return lineEquals(p)(line) })
 }

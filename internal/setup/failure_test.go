@@ -17,7 +17,7 @@ func TestPartialFailure(t *testing.T) {
 		"hooks folder is a file": {".git/hooks", "skill"},
 		"info is a file":         {".git/info", "hooks"},
 		"agent folder is a file": {".claude", "hooks"},
-		".rekal is a file":       {".rekal", "skill"},
+		".git/rekal is a file":       {".git/rekal", "skill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t, "work")
@@ -96,7 +96,7 @@ func TestLongRemoveBesideOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 100 {
-			r.write(r.at(fmt.Sprintf(".rekal/at/00/%d", i)), "", 0o600)
+			r.write(r.at(fmt.Sprintf(".git/rekal/at/00/%d", i)), "", 0o600)
 		}
 		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -106,7 +106,7 @@ func TestLongRemoveBesideOthers(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					_ = os.WriteFile(r.at(".rekal/at/00/lock"), nil, 0o600) // fails when the folder is gone
+					_ = os.WriteFile(r.at(".git/rekal/at/00/lock"), nil, 0o600) // fails when the folder is gone
 				}
 			}
 		}()

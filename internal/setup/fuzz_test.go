@@ -30,13 +30,13 @@ func FuzzOurScript(f *testing.F) {
 	})
 }
 
-// FuzzRecord: whatever stands in .rekal/made, what clean takes away is empty, and is below the
+// FuzzRecord: whatever stands in .git/rekal/made, what clean takes away is empty, and is below the
 // repository.
 func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		root := t.TempDir()
 		tree := filepath.Join(root, "a", "repo")
-		l := Layout{WorkTree: tree, CommonDir: filepath.Join(tree, ".git"), RekalDir: filepath.Join(tree, ".rekal"), HooksDir: filepath.Join(tree, ".git", "hooks"), Exclude: filepath.Join(tree, ".git", "info", "exclude")}
+		l := Layout{WorkTree: tree, CommonDir: filepath.Join(tree, ".git"), RekalDir: filepath.Join(tree, ".git/rekal"), HooksDir: filepath.Join(tree, ".git", "hooks"), Exclude: filepath.Join(tree, ".git", "info", "exclude")}
 		for _, dir := range []string{l.RekalDir, l.HooksDir, filepath.Dir(l.Exclude), filepath.Join(root, "b")} {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)

@@ -33,7 +33,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
 		}
 		if !strings.Contains(string(text), excludeBlock()) {
-			wrong("%s lacks the lines that keep .rekal and the skills out of git", l.pathForUser(l.Exclude))
+			wrong("%s lacks the lines that keep the skills out of git", l.pathForUser(l.Exclude))
 		}
 	}
 	if l.HooksOff {

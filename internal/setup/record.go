@@ -12,13 +12,13 @@ import (
 )
 
 // record is the list of folders and files that were not there before Install, parents before children, and of the pieces that Install put into
-// files that others write, too. It lies in .rekal/made, one path a line, relative to .rekal so that a repository can be moved; a piece stands
+// files that others write, too. It lies in .git/rekal/made, one path a line, relative to .git/rekal so that a repository can be moved; a piece stands
 // behind its file's path, as JSON:
 //
-//	../.git/hooks
-//	../.gemini
-//	../.gemini/settings.json
-//	../.gemini/settings.json	{"at":1,"text":"\n  \"mcpServers\": …"}
+//	../hooks
+//	../../.gemini
+//	../../.gemini/settings.json
+//	../../.gemini/settings.json	{"at":1,"text":"\n  \"mcpServers\": …"}
 //
 // It is written before anything is made, so it may name more than there is, never less. What Install
 // makes nowhere is not taken from it.
@@ -86,13 +86,13 @@ func inAnyWorktree(path string) bool {
 	return slices.ContainsFunc(worktreePaths(), func(tail string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) })
 }
 
-// isInstalled reports whether anything outside .rekal shows that Install was here.
+// isInstalled reports whether anything outside of our folder shows that Install was here.
 func isInstalled(l Layout) bool {
-	return Excluded(l.Exclude) || slices.ContainsFunc(hookDirs(l), holdsOurScript)
+	return excluded(l.Exclude) || slices.ContainsFunc(hookDirs(l), holdsOurScript)
 }
 
-// pathsToMake are the paths that Install makes where they are missing. .rekal itself is
-// not among them: it goes with all that it holds.
+// pathsToMake are the paths that Install makes where they are missing. Our own folder is
+// not among them: it goes with its caches.
 func pathsToMake(l Layout) []string {
 	paths := []string{filepath.Dir(l.Exclude), l.Exclude}
 	if l.inGit(l.HooksDir) {
@@ -108,7 +108,9 @@ func pathsToMake(l Layout) []string {
 	return paths
 }
 
-func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made") }
+func (r *record) file() string { return filepath.Join(r.layout.RekalDir, recordFile) }
+
+const recordFile = "made"
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 

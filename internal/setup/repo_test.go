@@ -119,12 +119,9 @@ func (r *repo) layoutAt(dir string) setup.Layout {
 		HooksDir: ask("--git-path", "hooks"), Exclude: ask("--git-path", "info/exclude"),
 		Binary: filepath.Join(r.Root, "nowhere", "git-rekal"),
 	}
-	l.RekalDir = filepath.Join(l.CommonDir, ".rekal")
+	l.RekalDir = filepath.Join(l.CommonDir, "rekal")
 	if ask("--is-bare-repository") == "false" {
 		l.WorkTree = ask("--show-toplevel")
-		if filepath.Base(l.CommonDir) == ".git" {
-			l.RekalDir = filepath.Join(filepath.Dir(l.CommonDir), ".rekal")
-		}
 	}
 	if out, code := r.exec(dir, "", "git", "config", "--show-scope", "core.hooksPath"); code == 0 {
 		l.HooksPathScope, _, _ = strings.Cut(out, "\t")

@@ -25,7 +25,7 @@ type start struct {
 	make   func(*repo)
 	at     func(*repo) setup.Layout // default: the repository's own
 	// vague: the state has empty folders or files, or our own text in a tracked file;
-	// with .rekal lost nobody can know that they were there before.
+	// with .git/rekal lost nobody can know that they were there before.
 	vague bool
 }
 
@@ -42,7 +42,7 @@ func starts() map[string]start {
 		"exclude with CRLF":            {make: exclude("*.log\r\nbuild\r\n", 0o644)},
 		"exclude with byte order mark": {make: exclude("\ufeff*.log\n", 0o600)},
 		"exclude that is read-only":    {make: exclude("*.log\n", 0o444)},
-		"exclude that ignores us":      {make: exclude(".rekal/\n", 0o644)},
+		"exclude that ignores us":      {make: exclude(".git/rekal/\n", 0o644)},
 		"exclude that is a link": {make: func(r *repo) {
 			r.write(filepath.Join(r.Root, "home/exclude"), "*.log\n", 0o644)
 			r.remove(r.at(".git/info/exclude"))
@@ -131,7 +131,7 @@ func TestRemoveRestoresEveryByte(t *testing.T) {
 	}
 }
 
-// Deleting .rekal loses nothing, so clean works without it, and so does another init.
+// Deleting .git/rekal loses nothing, so clean works without it, and so does another init.
 func TestLongRemoveWithoutTheRecord(t *testing.T) {
 	for name, s := range starts() {
 		if s.vague {

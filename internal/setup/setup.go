@@ -1,14 +1,14 @@
-// Package setup installs git-rekal in a repository and removes it again: the folder .rekal, the hook scripts, the agents' skill, a block in
+// Package setup installs git-rekal in a repository and removes it again: the folder .git/rekal, the hook scripts, the agents' skill, a block in
 // info/exclude and, on request, the MCP server and hooks in the agents' configurations.
 //
 // In: a Layout with all paths, as git told them. Out: a Report in plain words.
 //
 // Promises: Install is idempotent, repairs what is missing, and never overwrites somebody else's hook, skill or line; Remove brings back
 // every byte and mode from before, whatever was edited in between; each file is complete or absent; one part's failure does not stop the
-// others. Sums identify our own texts of this and former releases. .rekal/made lists what Install made, so that Remove keeps folders that were
+// others. Sums identify our own texts of this and former releases. .git/rekal/made lists what Install made, so that Remove keeps folders that were
 // there before. Without that file, every empty folder counts as ours.
 //
-// It writes only inside the git directories, .rekal, .claude/skills/rekal, .agents/skills/rekal and agents' configurations (config.go). If hooks
+// It writes only inside the git directories, .claude/skills/rekal, .agents/skills/rekal and agents' configurations (config.go). If hooks
 // belong to a hook manager, to tracked files or to several repositories, the Report says which line to add. It never runs git, reads no
 // settings and does not lock.
 package setup
@@ -35,8 +35,7 @@ type Layout struct {
 	HooksPathScope string
 	HooksOff       bool   // the environment switches hooks off; the above is what counts without it
 	Exclude        string // `git rev-parse --git-path info/exclude`
-	RekalDir       string // the folder .rekal
-	RekalTracked   bool   // git tracks files there: Remove leaves it, and believes nothing in it
+	RekalDir       string // the folder of caches and state in CommonDir
 	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
 	// one, as under graphical clients. Empty: no fallback.
 	Binary string
@@ -85,16 +84,12 @@ func Install(l Layout) (Report, error) {
 
 // Remove takes out all that Install made, in every worktree, and restores the hooks that
 // were chained. It keeps what a user edited, and says so. The ledger is not its business.
-// When a part fails, .rekal stays, so that the next Remove still knows what was made.
+// When a part fails, the record stays, so that the next Remove still knows what was made.
 func Remove(l Layout) (Report, error) {
 	if err := l.check(); err != nil {
 		return Report{}, err
 	}
 	var r Report
-	if l.RekalTracked {
-		r.addHint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.pathForUser(l.RekalDir))
-		return r, errors.Join(removeHooks(l, &r), removeTemplateHook(l, &r), removeExclude(l, &r))
-	}
 	made, err := readRecord(l)
 	if err != nil {
 		return Report{}, err
@@ -109,8 +104,8 @@ func Remove(l Layout) (Report, error) {
 
 // check refuses a layout with which Remove could delete a folder that is not ours.
 func (l Layout) check() error {
-	if filepath.Base(l.RekalDir) != ".rekal" {
-		return fmt.Errorf("setup: folder %q is not named .rekal", l.RekalDir)
+	if filepath.Dir(l.RekalDir) != l.CommonDir || !strings.HasPrefix(filepath.Base(l.RekalDir), "rekal") {
+		return fmt.Errorf("setup: folder %q is not that of git-rekal in %q", l.RekalDir, l.CommonDir)
 	}
 	for _, p := range []string{l.GitDir, l.CommonDir, l.HooksDir, l.Exclude, l.RekalDir, cmp.Or(l.WorkTree, "/")} {
 		if !filepath.IsAbs(p) {
@@ -120,7 +115,7 @@ func (l Layout) check() error {
 	return nil
 }
 
-// installDir makes .rekal, which is nobody else's to read: it holds conversations.
+// installDir makes the folder of caches and state, which is nobody else's to read: it holds conversations.
 func installDir(l Layout, made *record, r *Report) error {
 	if err := os.Mkdir(l.RekalDir, 0o700); err == nil {
 		r.addDone("folder %s", l.pathForUser(l.RekalDir))
@@ -143,19 +138,18 @@ func installDir(l Layout, made *record, r *Report) error {
 // back meanwhile.
 const removeTries = 20
 
-// removeDir removes the caches, which all have names that are ours, and then the folder
-// unless somebody else keeps something in it.
+// removeDir removes the caches, and then the folder if nothing is kept in it.
 func removeDir(l Layout, r *Report) error {
 	for range removeTries {
-		others, err := removeCaches(l)
+		kept, err := removeCaches(l.RekalDir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if others {
-			r.addHint("%s stays: it holds files that git-rekal did not make", l.pathForUser(l.RekalDir))
+		if kept {
+			r.addDone("caches in %s", l.pathForUser(l.RekalDir))
 			return nil
 		}
 		err = os.Remove(l.RekalDir)
@@ -170,20 +164,20 @@ func removeDir(l Layout, r *Report) error {
 	return fmt.Errorf("setup: remove the folder: %s: other processes keep writing there", l.RekalDir)
 }
 
-// removeCaches removes the caches in .rekal, and reports whether the folder holds anything else.
-func removeCaches(l Layout) (others bool, err error) {
-	entries, err := os.ReadDir(l.RekalDir)
+// removeCaches removes what can be made again from a folder of ours, and reports whether it holds anything else.
+func removeCaches(dir string) (kept bool, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return false, fmt.Errorf("setup: look at the folder: %w", err)
 	}
 	for _, e := range entries {
-		if !IsOurCache(e.Name()) {
-			others = true
-		} else if err := removeCache(filepath.Join(l.RekalDir, e.Name())); err != nil {
-			return others, fmt.Errorf("setup: remove the caches: %w", err)
+		if isKept(e.Name()) {
+			kept = true
+		} else if err := removeCache(filepath.Join(dir, e.Name())); err != nil {
+			return kept, fmt.Errorf("setup: remove the caches: %w", err)
 		}
 	}
-	return others, nil
+	return kept, nil
 }
 
 // removeCache takes a file or folder out of the way in one step: a process that is about to take a lock
@@ -203,12 +197,11 @@ func removeCache(path string) error {
 	return err
 }
 
-// IsOurCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
-// SQL (with what lies beside them), those of past moments, the locks, the capture
-// cache, what is known of the embedding server, what a fetch brought, spilled data, and the record of what was made.
-func IsOurCache(name string) bool {
-	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "fetched", "made", "tmp", "at"} {
-		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
+// isKept reports whether a name below .git/rekal is of something that nothing makes again: the ledger of private sessions, the fingerprints of
+// secrets, the records of what commands printed.
+func isKept(name string) bool {
+	for _, own := range []string{"private", "remembered", "records"} {
+		if name == own || strings.HasPrefix(name, own+".") {
 			return true
 		}
 	}

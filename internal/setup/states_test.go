@@ -16,7 +16,7 @@ func TestInstallSays(t *testing.T) {
 	r := newRepo(t, "work")
 	r.write(r.at(".git/hooks/pre-push"), userHook, 0o755)
 	want := setup.Report{Done: []string{
-		"folder .rekal",
+		"folder .git/rekal",
 		"exclude lines in .git/info/exclude",
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite in .git/hooks",
 		"hooks pre-push in .git/hooks; yours run first, from the same names with .pre-rekal",
@@ -30,7 +30,7 @@ func TestInstallSays(t *testing.T) {
 		"exclude lines in .git/info/exclude",
 		"skill .agents/skills/rekal/SKILL.md",
 		"skill .claude/skills/rekal/SKILL.md",
-		"folder .rekal",
+		"folder .git/rekal",
 	}}
 	harness.Equal(t, "report of Remove", want, remove(t, r.layout()))
 }
@@ -44,7 +44,7 @@ func TestInstallLeavesNoTrace(t *testing.T) {
 	harness.Equal(t, "git status", "", r.git("status", "--porcelain", "--untracked-files=all"))
 	info, err := os.Stat(l.RekalDir)
 	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf(".rekal: %v, %v; want mode 0700", info.Mode(), err)
+		t.Errorf(".git/rekal: %v, %v; want mode 0700", info.Mode(), err)
 	}
 	harness.Equal(t, "skill", templates.Skill(), r.read(r.at(".claude/skills/rekal/SKILL.md")))
 }
@@ -285,7 +285,7 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 		"lines inside the block": {
 			edit: func(r *repo) {
 				path := r.at(".git/info/exclude")
-				r.write(path, strings.Replace(r.read(path), ".rekal/\n", ".rekal/\nmine\n", 1), 0o644)
+				r.write(path, strings.Replace(r.read(path), ".claude/skills/rekal/\n", ".claude/skills/rekal/\nmine\n", 1), 0o644)
 			},
 			want: files{".git/info/exclude": "mine\n*.log\nbuild"},
 		},
@@ -299,7 +299,7 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 		"block of a later version": {
 			edit: func(r *repo) {
 				path := r.at(".git/info/exclude")
-				r.write(path, strings.Replace(r.read(path), ".rekal/\n", ".rekal/\n.later/skills/rekal/\n", 1), 0o644)
+				r.write(path, strings.Replace(r.read(path), ".claude/skills/rekal/\n", ".claude/skills/rekal/\n.later/skills/rekal/\n", 1), 0o644)
 			},
 			want: files{".git/info/exclude": "*.log\nbuild"},
 		},
@@ -372,8 +372,8 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 					harness.Equal(t, path, want, r.read(r.at(path)))
 				}
 			}
-			if _, err := os.Lstat(r.at(".rekal")); err == nil {
-				t.Error(".rekal is still there")
+			if _, err := os.Lstat(r.at(".git/rekal")); err == nil {
+				t.Error(".git/rekal is still there")
 			}
 		})
 	}

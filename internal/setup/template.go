@@ -15,7 +15,7 @@ const onceHook = "post-checkout"
 func InstallTemplate(dir, binary string) (Report, error) {
 	l := Layout{
 		GitDir: dir, CommonDir: dir, HooksDir: filepath.Join(dir, "hooks"), Exclude: filepath.Join(dir, "info", "exclude"),
-		RekalDir: filepath.Join(dir, ".rekal"), Binary: binary,
+		RekalDir: filepath.Join(dir, "rekal"), Binary: binary,
 	}
 	var r Report
 	err := errors.Join(installExclude(l, &r), installHooks(l, &r))

@@ -22,14 +22,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// data.db and index.db are made by the statement that finds them behind, under `.rekal/lock.tables`, from one state of the index. A
+// data.db and index.db are made by the statement that finds them behind, under `.git/rekal/lock.tables`, from one state of the index. A
 // commit, a recall or a sync never makes them; `git rekal index` does. Sums and scores are computed in Go in a fixed order, because parallel
 // sums in SQL differ from run to run.
 
 // Kind is one of the two databases.
 type Kind string
 
-// The databases, by the names of their files below .rekal/: what the ledgers say, and what recall reads.
+// The databases, by the names of their files below .git/rekal/: what the ledgers say, and what recall reads.
 const (
 	Data  Kind = "data.db"
 	Index Kind = "index.db"

@@ -16,7 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// fetchedFile lists, below .rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync: an OID and a ref a
+// fetchedFile lists, below .git/rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync: an OID and a ref a
 // line. As long as the refs are unchanged, a question does no more than compare them.
 const fetchedFile = "fetched"
 

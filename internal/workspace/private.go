@@ -15,7 +15,7 @@ import (
 // PrivateDir is the git repository with the ledger of private sessions. Because it is another one, no push, clone or bundle of the user's
 // repository can contain anything of it.
 func (w *Workspace) PrivateDir() string {
-	return filepath.Join(w.Repo.Layout().CommonDir, "rekal", "private")
+	return filepath.Join(w.RekalDir(), "private")
 }
 
 // openPrivate lets the workspace read private sessions, if there are any.

@@ -21,7 +21,7 @@ func (w *Workspace) Records() records.Store {
 		conf.Records.Days, conf.Records.Size = 365_000, math.MaxInt64
 	}
 	return records.Store{
-		Dir: filepath.Join(w.Repo.Layout().CommonDir, "rekal", "records"), Now: w.Now, Days: conf.Records.Days, Size: conf.Records.Size,
+		Dir: filepath.Join(w.RekalDir(), "records"), Now: w.Now, Days: conf.Records.Days, Size: conf.Records.Size,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -82,8 +82,11 @@ func (h LocalSession) Dir(ctx context.Context) (string, error) {
 // Install sets the repository up, while no other process does so or undoes it, and lists it among those of this machine.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
 	err = w.withSetupLock(ctx, func() error {
+		if err := w.adoptFormerDirs(ctx); err != nil {
+			return err
+		}
 		report, err = setup.Install(l)
-		return errors.Join(err, w.removeUnusedCaches(ctx))
+		return err
 	})
 	if err == nil {
 		if unlisted := w.Machine().Add(ctx, w.Root()); unlisted != nil { // it works without
@@ -113,18 +116,14 @@ func (p Process) Machine() machine.Machine { return machine.ForUser(p.Home, p.Ge
 func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Repo.Layout().CommonDir) }
 
 // Uninstall removes what Install made, while no other process does so, and none reads or
-// writes the caches. A .rekal or a skill that git tracks belongs to the repository, and stays.
+// writes the caches. A skill that git tracks belongs to the repository, and stays.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	if l.RekalTracked, err = w.isTracked(ctx, l.RekalDir); err != nil {
-		return report, err
-	}
 	l.Tracked = func(path string) bool {
 		tracked, err := worktree.IsTracked(ctx, w.Repo, path) // an error: the worktree is gone
 		return err == nil && tracked || ctx.Err() != nil
 	}
 	err = w.withSetupLock(ctx, func() error {
-		if l.RekalTracked {
-			report, err = setup.Remove(l)
+		if err := w.adoptFormerDirs(ctx); err != nil {
 			return err
 		}
 		free, err := w.lockCaches(ctx)
@@ -132,27 +131,16 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 			return err
 		}
 		report, err = setup.Remove(l)
-		return errors.Join(err, w.removeUnusedCaches(ctx), free())
+		return errors.Join(err, free())
 	})
 	if err == nil {
 		err = w.Machine().Remove(ctx, w.Root())
 	}
-	if w.cachesMoved {
-		report.Hints = append(report.Hints, rekalDir+" stays, because git tracks files there that are not git-rekal's")
-	}
 	return report, err
 }
 
-// isTracked reports whether the commit that is checked out, or the index, holds something in a folder.
-func (w *Workspace) isTracked(ctx context.Context, dir string) (bool, error) {
-	if w.Repo.Layout().MainTree == "" || w.cachesMoved {
-		return false, nil
-	}
-	return worktree.IsTracked(ctx, w.Repo, dir)
-}
-
-// withSetupLock runs a change of the installation under its lock, a file outside of .rekal. The
-// file is removed afterwards; one that a killed process left is taken over.
+// withSetupLock runs a change of the installation under its lock, a file outside of the folder that
+// clean removes. It is removed afterwards; one that a killed process left is taken over.
 func (w *Workspace) withSetupLock(ctx context.Context, do func() error) error {
 	held, err := lock.Acquire(ctx, filepath.Join(w.Repo.Layout().CommonDir, "rekal-setup.lock"), lock.ToWrite, setupWait)
 	if err != nil {
@@ -198,13 +186,14 @@ func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err erro
 	return free, nil
 }
 
-// ensureCacheFolder makes the folder of the caches if somebody deleted it, but not while a clean runs.
-func (w *Workspace) ensureCacheFolder(ctx context.Context) error {
-	if exists(w.RekalDir()) && (w.cachesMoved || w.Repo.Layout().MainTree == "" || !exists(w.unusedCacheDir())) {
-		return nil
-	}
+// ensureRekalDir makes the folder of the caches if somebody deleted it, or an older version had another, but not while a clean runs.
+func (w *Workspace) ensureRekalDir(ctx context.Context) error {
 	if setup.IsTemplateUnfinished(w.Repo.Layout().CommonDir) {
 		return w.FinishTemplateSetup(ctx)
+	}
+	former := slices.ContainsFunc(w.formerDirs(), exists)
+	if exists(w.RekalDir()) && !former {
+		return nil
 	}
 	return w.withSetupLock(ctx, func() error {
 		if err := w.CheckReady(); err != nil {
@@ -213,48 +202,35 @@ func (w *Workspace) ensureCacheFolder(ctx context.Context) error {
 		if err := os.Mkdir(w.RekalDir(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("workspace: %w", err)
 		}
-		if w.cachesMoved {
-			w.Warn(w.CachesMovedError())
-		}
-		return w.removeUnusedCaches(ctx)
+		return w.adoptFormerDirs(ctx)
 	})
 }
 
-// unusedCacheDir is the other one of the two folders in which caches may lie (see CachesMovedError). Caches may be left there from before a commit with a
-// .rekal was checked out or left.
-func (w *Workspace) unusedCacheDir() string {
+// formerDirs are where versions before 0.2 kept their caches, if they are this repository's own: .rekal in the git directory and, as long as
+// the lines of those versions keep it out of git, .rekal in the main worktree. Any other .rekal there came with a commit, and is not looked at.
+func (w *Workspace) formerDirs() []string {
 	l := w.Repo.Layout()
-	if w.cachesMoved {
-		return filepath.Join(l.MainTree, rekalDir)
+	dirs := []string{filepath.Join(l.CommonDir, ".rekal")}
+	if l.MainTree != "" && setup.ExcludesFormerDir(w.excludeFile()) {
+		dirs = append(dirs, filepath.Join(l.MainTree, ".rekal"))
 	}
-	return filepath.Join(l.CommonDir, rekalDir)
+	return dirs
 }
 
-// removeUnusedCaches removes caches from unusedCacheDir, because a scrub does not look there. Files that git tracks stay.
-func (w *Workspace) removeUnusedCaches(ctx context.Context) error {
-	dir := w.unusedCacheDir()
-	if info, err := os.Lstat(dir); w.Repo.Layout().MainTree == "" || err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // no folder, no caches
-	}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !setup.IsOurCache(e.Name()) {
+// adoptFormerDirs moves what an older version left to its place today. What git tracks there is nobody's cache, and stays.
+func (w *Workspace) adoptFormerDirs(ctx context.Context) error {
+	for _, dir := range w.formerDirs() {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			continue
 		}
-		if w.cachesMoved {
-			if tracked, unknown := worktree.IsTracked(ctx, w.Repo, path); tracked || unknown != nil {
-				err = errors.Join(err, unknown)
+		if w.Repo.Layout().MainTree != "" {
+			if tracked, err := worktree.IsTracked(ctx, w.Repo, dir); err != nil || tracked {
 				continue
 			}
 		}
-		err = errors.Join(err, os.RemoveAll(path))
+		if err := setup.AdoptFormerDir(dir, w.RekalDir()); err != nil {
+			return fmt.Errorf("workspace: move the caches out of %s: %w", dir, err)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("workspace: leave %s: %w", dir, err)
-	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("workspace: leave %s: %w", dir, err)
-	}
-	return nil
+	return setup.DropFormerExclude(w.excludeFile())
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
@@ -74,7 +75,6 @@ type Workspace struct {
 	Repo *git.Repo
 
 	private          *git.Repo                     // with private sessions; nil: there are none
-	cachesMoved      bool                          // see CachesMovedError
 	settings         func() (config.Config, error) // as they were when somebody first asked
 	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
 	preparedVector   func() []float32              // waits for it; nil: nothing is expected
@@ -92,12 +92,7 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 		return nil, err
 	}
 	settings := func() (config.Config, error) { return config.Read(ctx, repo, p.Env) }
-	tracked, err := false, error(nil)
-	if repo.Layout().MainTree != "" {
-		tracked, err = repo.MainHeadHas(rekalDir)
-	}
-	// A HEAD that can't be read is told by those who need it.
-	w := &Workspace{Process: p, Repo: repo, cachesMoved: tracked && err == nil, settings: sync.OnceValues(settings)}
+	w := &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}
 	if err := w.openPrivate(ctx); err != nil {
 		p.Warn(err)
 	}
@@ -117,29 +112,24 @@ func (w *Workspace) Settings() (config.Config, error) {
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
 
-// RekalDir is the folder of the caches: .rekal in the root of the main worktree, shared by all linked worktrees, or in the common git directory if
-// there is no main worktree, or if its commit holds a .rekal (CachesMovedError).
+// RekalDir is the folder with all that git-rekal keeps of a repository besides its ledgers: rekal/ in the git directory that all worktrees
+// share, where no commit, package or stash reaches. In a repository that several accounts of this machine share, it is the first one's; each other
+// account has a folder of its own beside it, because an index holds its owner's private sessions, too.
 func (w *Workspace) RekalDir() string {
-	l := w.Repo.Layout()
-	if l.MainTree != "" && !w.cachesMoved {
-		return filepath.Join(l.MainTree, rekalDir)
+	dir := filepath.Join(w.Repo.Layout().CommonDir, "rekal")
+	var info syscall.Stat_t
+	if syscall.Lstat(dir, &info) == nil && int(info.Uid) != os.Geteuid() {
+		return fmt.Sprintf("%s-%d", dir, os.Geteuid())
 	}
-	return filepath.Join(l.CommonDir, rekalDir)
+	return dir
 }
 
-const rekalDir = ".rekal"
-
-// ErrTracked says that the checked-out commit holds a .rekal. Its content is not used, because git-rekal trusts its caches and
-// writes to them.
-var ErrTracked = advice.New("the checked-out commit holds .rekal, which is for git-rekal alone", `remove it: "git rm -r --cached .rekal", commit, and delete the folder`)
-
-// CheckReady returns ErrNotInitialised before init and after clean. A deleted .rekal/ is no error: it is
-// rebuilt.
+// CheckReady returns ErrNotInitialised before init and after clean.
 func (w *Workspace) CheckReady() error {
-	if !exists(w.RekalDir()) && !setup.Excluded(w.excludeFile()) {
-		return ErrNotInitialised
+	if setup.IsInstalled(w.RekalDir(), w.excludeFile()) || exists(w.formerDirs()[0]) {
+		return nil
 	}
-	return nil
+	return ErrNotInitialised
 }
 
 // AsNotInitialised replaces an error about missing caches by ErrNotInitialised if a clean has removed them
@@ -149,14 +139,6 @@ func (w *Workspace) AsNotInitialised(err error) error {
 		return err
 	}
 	return cmp.Or(w.CheckReady(), err)
-}
-
-// CachesMovedError is an ErrTracked that says where the caches lie instead, if the checked-out commit holds a .rekal; else nil.
-func (w *Workspace) CachesMovedError() error {
-	if !w.cachesMoved {
-		return nil
-	}
-	return fmt.Errorf("%w; so the caches lie in %s", ErrTracked, w.RekalDir())
 }
 
 func exists(path string) bool {
@@ -174,7 +156,7 @@ func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
 	if err := w.CheckReady(); err != nil {
 		return nil, err
 	}
-	if err := w.ensureCacheFolder(w.Repo.Context()); err != nil {
+	if err := w.ensureRekalDir(w.Repo.Context()); err != nil {
 		return nil, err
 	}
 	w.adoptFetched(w.Repo.Context())
@@ -308,7 +290,7 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 			return nil, err
 		}
 	}
-	err := w.ensureCacheFolder(ctx)
+	err := w.ensureRekalDir(ctx)
 	switch {
 	case errors.Is(err, ErrNotInitialised):
 		return nil, err
@@ -415,12 +397,12 @@ func (w *Workspace) KnownSecrets(c config.Config) []string {
 
 // Remembered is the store of fingerprints of values that were redacted here before.
 func (w *Workspace) Remembered(purpose remembered.Writing) *remembered.Store {
-	return remembered.Open(w.Repo.Layout().CommonDir, purpose, w.Rand)
+	return remembered.Open(w.RekalDir(), purpose, w.Rand)
 }
 
 // RememberedFile is the path of that store; "" if there is none.
 func (w *Workspace) RememberedFile() string {
-	if file := remembered.Path(w.Repo.Layout().CommonDir); exists(file) {
+	if file := remembered.Path(w.RekalDir()); exists(file) {
 		return file
 	}
 	return ""

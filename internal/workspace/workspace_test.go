@@ -83,8 +83,8 @@ func TestRekalDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{
-		"repo": "repo/.rekal", "repo/sub": "repo/.rekal", "linked": "repo/.rekal",
-		"bare.git": "bare.git/.rekal", "of-bare": "bare.git/.rekal",
+		"repo": "repo/.git/rekal", "repo/sub": "repo/.git/rekal", "linked": "repo/.git/rekal",
+		"bare.git": "bare.git/rekal", "of-bare": "bare.git/rekal",
 	} {
 		if got := p.open(dir).RekalDir(); got != filepath.Join(p.home, want) {
 			t.Errorf("%s: %s, want %s", dir, got, want)

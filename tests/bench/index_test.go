@@ -21,7 +21,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer repo.Close()
-	m := &materialize.Materializer{Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: time.Now, Warn: func(err error) { b.Log(err) }}
+	m := &materialize.Materializer{Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: time.Now, Warn: func(err error) { b.Log(err) }}
 	for b.Loop() {
 		if err := m.Rebuild(b.Context()); err != nil {
 			b.Fatal(err)

@@ -246,7 +246,7 @@ func (p project) bounded(stdin string) string {
 
 func (p project) dropIndex() {
 	for _, name := range []string{"recall.db", "recall.db-wal", "recall.db-shm"} {
-		_ = os.Remove(p.At("project/.rekal/" + name))
+		_ = os.Remove(p.At("project/.git/rekal/" + name))
 	}
 }
 
@@ -270,7 +270,7 @@ func TestHookNeverWaits(t *testing.T) {
 	t.Run("nothing comes on stdin", func(*testing.T) { check("") })
 	t.Run("the index is behind and somebody writes it", func(t *testing.T) {
 		p.Git("project", "rekal", "save", "Another memory.")
-		held, err := lock.Acquire(t.Context(), p.At("project/.rekal/lock.writer"), lock.ToWrite, time.Second)
+		held, err := lock.Acquire(t.Context(), p.At("project/.git/rekal/lock.writer"), lock.ToWrite, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestHookNeverWaits(t *testing.T) {
 		}
 	})
 	t.Run("the folder can't be written", func(t *testing.T) {
-		dir := p.At("project/.rekal")
+		dir := p.At("project/.git/rekal")
 		if err := os.Chmod(dir, 0o500); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestHookNeverWaits(t *testing.T) {
 	t.Run("there is no index", func(t *testing.T) {
 		p.dropIndex()
 		check(event)
-		if _, err := os.Stat(p.At("project/.rekal/recall.db")); err == nil {
+		if _, err := os.Stat(p.At("project/.git/rekal/recall.db")); err == nil {
 			t.Error("it made one")
 		}
 	})

@@ -23,9 +23,9 @@ func TestHookOnReadOnlyDisk(t *testing.T) {
 		{"behind", func() {
 			p.Git("project", "rekal", "save", "A memory that the index has.")
 			before := p.At("before")
-			p.copy(p.At("project/.rekal"), before)
+			p.copy(p.At("project/.git/rekal"), before)
 			p.Git("project", "rekal", "save", "A memory that the index lacks.")
-			if err := errors.Join(os.RemoveAll(p.At("project/.rekal")), os.Rename(before, p.At("project/.rekal"))); err != nil {
+			if err := errors.Join(os.RemoveAll(p.At("project/.git/rekal")), os.Rename(before, p.At("project/.git/rekal"))); err != nil {
 				t.Fatal(err)
 			}
 		}},

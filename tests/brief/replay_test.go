@@ -57,7 +57,7 @@ func newReplay(t *testing.T, sessions []session.Session) *replay {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	p.Write("project/.rekal/made", "")
+	p.Write("project/.git/rekal/made", "")
 	slices.SortFunc(sessions, func(a, b session.Session) int {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 	})

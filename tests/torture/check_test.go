@@ -186,7 +186,7 @@ func (c *clone) checkRecall(rows []row) error {
 	}
 	rebuilt, err := c.answers(questions)
 	if err != nil {
-		return fmt.Errorf("without .rekal: %w", err)
+		return fmt.Errorf("without .git/rekal: %w", err)
 	}
 	for i, q := range questions {
 		if lived[i] != rebuilt[i] {
@@ -237,12 +237,12 @@ func (c *clone) commonDir() (string, error) {
 func (c *clone) rekal() string {
 	dir, err := c.commonDir()
 	if err != nil {
-		return filepath.Join(c.dir, ".rekal")
+		return filepath.Join(c.dir, ".git/rekal")
 	}
-	return filepath.Join(filepath.Dir(dir), ".rekal")
+	return filepath.Join(filepath.Dir(dir), ".git/rekal")
 }
 
-// caches are the names that may stand in .rekal/ when nobody works there.
+// caches are the names that may stand in .git/rekal/ when nobody works there.
 var caches = []string{"capture.cache", "data.db", "edits", "fetched", "index.db", "lines", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "sync"}
 
 // checkLeftovers looks for what a dead process left: locks anywhere, strange files among the
@@ -255,7 +255,7 @@ func (c *clone) checkLeftovers() error {
 	}
 	for _, e := range entries {
 		if !slices.Contains(caches, e.Name()) {
-			found[filepath.Join(".rekal", e.Name())] = true
+			found[filepath.Join(".git/rekal", e.Name())] = true
 		}
 	}
 	dir, err := c.commonDir()

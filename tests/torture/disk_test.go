@@ -50,13 +50,13 @@ func full(res ran) bool {
 	return strings.Contains(res.stderr, "o space left") && !strings.Contains(res.stderr, "DuckDB")
 }
 
-// TestLongDiskFullOfCaches fills the disk that .rekal/ lies on: commits and recalls go on as if
+// TestLongDiskFullOfCaches fills the disk that .git/rekal/ lies on: commits and recalls go on as if
 // nothing were, and afterwards everything is there.
 func TestLongDiskFullOfCaches(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	w.fatal(os.RemoveAll(c.rekal()))
-	// Above the folder, so that .rekal itself can be removed.
+	// Above the folder, so that .git/rekal itself can be removed.
 	disk := filepath.Join(w.dir, "disk")
 	tmpfs(t, disk, 24<<20)
 	w.fatal(errors.Join(os.Mkdir(filepath.Join(disk, "rekal"), 0o700), os.Mkdir(c.rekal(), 0o700)))
@@ -92,7 +92,7 @@ func TestLongDiskFullOfCaches(t *testing.T) {
 	}
 }
 
-// checkButCaches is check where .rekal/ itself can't be removed, but what is in it can.
+// checkButCaches is check where .git/rekal/ itself can't be removed, but what is in it can.
 func (c *clone) checkButCaches() error {
 	if err := c.quietly("git", "rekal", "checkpoint"); err != nil {
 		return err
@@ -147,7 +147,7 @@ func TestLongDiskFull(t *testing.T) {
 	}
 }
 
-// TestLongReadOnlyCaches takes the right to write .rekal/ away: recall answers from what is there,
+// TestLongReadOnlyCaches takes the right to write .git/rekal/ away: recall answers from what is there,
 // commits are captured, and afterwards everything is there.
 func TestLongReadOnlyCaches(t *testing.T) {
 	w := newWorld(t, seed(t))

@@ -22,15 +22,15 @@ func TestNightStaleLeftovers(t *testing.T) {
 	c.must("git", "rekal", "sync", "--yes")
 	for i, s := range []leftover{
 		{"a lock of the packed refs", filepath.Join(git, "packed-refs.lock"), "", true},
-		{"a recall.db.new", ".rekal/recall.db.new", "half", true},
-		{"an empty one", ".rekal/recall.db.new", "", true},
-		{"a write-ahead log", ".rekal/recall.db-wal", "nonsense", true},
-		{"a log of a rebuild", ".rekal/recall.db.new-wal", "nonsense", true},
-		{"a damaged capture cache", ".rekal/capture.cache", "nonsense", true},
-		{"an empty capture cache", ".rekal/capture.cache", "", true},
-		{"a damaged index", ".rekal/recall.db", "nonsense", true},
-		{"an empty index", ".rekal/recall.db", "", true},
-		{"a lock with something in it", ".rekal/lock", "123", true},
+		{"a recall.db.new", ".git/rekal/recall.db.new", "half", true},
+		{"an empty one", ".git/rekal/recall.db.new", "", true},
+		{"a write-ahead log", ".git/rekal/recall.db-wal", "nonsense", true},
+		{"a log of a rebuild", ".git/rekal/recall.db.new-wal", "nonsense", true},
+		{"a damaged capture cache", ".git/rekal/capture.cache", "nonsense", true},
+		{"an empty capture cache", ".git/rekal/capture.cache", "", true},
+		{"a damaged index", ".git/rekal/recall.db", "nonsense", true},
+		{"an empty index", ".git/rekal/recall.db", "", true},
+		{"a lock with something in it", ".git/rekal/lock", "123", true},
 	} {
 		if i%2 != 0 && !atFull() {
 			continue
