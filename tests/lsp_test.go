@@ -195,6 +195,25 @@ func TestLSP(t *testing.T) {
 			t.Errorf("over a person's line stands %q", got)
 		}
 	})
+	t.Run("a bare repository among the files", func(t *testing.T) {
+		kit := filepath.Join(repo, "vendor", "kit")
+		for _, args := range [][]string{
+			{"clone", "-q", "--bare", repo, kit}, {"-C", kit, "config", "core.bare", "false"}, {"-C", kit, "config", "core.worktree", "."},
+			{"-C", kit, "read-tree", "HEAD"}, {"-C", kit, "checkout-index", "-a"}, {"-C", kit, "rekal", "init"},
+		} {
+			cmd := exec.CommandContext(t.Context(), "git", args...)
+			cmd.Env, cmd.Stderr = env, os.Stderr
+			if err := cmd.Run(); err != nil && args[len(args)-1] != "init" {
+				t.Fatal(err)
+			}
+		}
+		if got := e.hover(filepath.Join(kit, "jwt.go"), 3); got != "" {
+			t.Errorf("a repository that a clone may have brought answers: %q", got)
+		}
+		if err := os.RemoveAll(kit); err != nil {
+			t.Fatal(err)
+		}
+	})
 	t.Run("unsaved", func(t *testing.T) {
 		text, err := json.Marshal("package jwt\n\n// Leeway of clocks.\nconst Leeway = 30\n")
 		if err != nil {

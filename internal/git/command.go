@@ -68,7 +68,7 @@ func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
 
 // askConfig asks git.
 func (r *Repo) askConfig(ctx context.Context) (map[string][]string, error) {
-	out, err := r.Run(ctx, "config", "--list", "-z")
+	out, err := r.asConfigured().Run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("git: read configuration: %w", err)
 	}
@@ -110,6 +110,7 @@ func (r *Repo) Hooks(ctx context.Context) (Hooks, error) {
 }
 
 func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
+	r = r.asConfigured()
 	out, err := r.Run(ctx, "rev-parse", "--git-path", "hooks")
 	if err != nil {
 		return h, "", fmt.Errorf("git: find the hooks directory: %w", err)
@@ -152,7 +153,7 @@ func (r *Repo) Variable(name string) string { return envValue(r.env, name) }
 // Command is a call of git in the directory that the repository was opened from, with the process's
 // own environment, that never prompts or pages.
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd := exec.CommandContext(ctx, "git", append(r.withoutPrograms(), args...)...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clone(r.env), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
 	cmd.WaitDelay = stopGrace // what it started may hold its streams

@@ -66,6 +66,7 @@ type Repo struct {
 	env      []string
 	sign     func(ctx context.Context, payload []byte) ([]byte, error) // see SignWith
 	beside   *Repo                                                     // see AlsoReadFrom; nil: none
+	trusts   func() bool                                               // see TrustIf; nil: it is trusted
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
@@ -91,8 +92,11 @@ func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 // Reopen opens the repository once more, for another goroutine.
 func (r *Repo) Reopen() (*Repo, error) {
 	out, err := Open(r.ctx, r.dir, r.env)
-	if err != nil || r.beside == nil {
-		return out, err
+	if err != nil {
+		return nil, err
+	}
+	if out.trusts = r.trusts; r.beside == nil {
+		return out, nil
 	}
 	beside, err := r.beside.Reopen()
 	if err != nil {

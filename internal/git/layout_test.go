@@ -283,6 +283,79 @@ func TestBareRepository(t *testing.T) {
 	r.Close()
 }
 
+// A bare repository that a clone carries as files is found bare, whatever its configuration says of a worktree; one with a .git is not.
+func TestFoundBare(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	p.Git("r", "worktree", "add", "-q", "../linked")
+	p.Git(".", "init", "-q", "--bare", "r/vendor/kit")
+	p.Git("r/vendor/kit", "config", "core.bare", "false")
+	p.Git("r/vendor/kit", "config", "core.worktree", ".")
+	p.Git(".", "init", "-q", "--bare", "b.git")
+	p.Git("b.git", "config", "--unset", "core.bare")
+	for dir, want := range map[string]bool{"r": false, "linked": false, "r/.git": false, "r/vendor": false, "r/vendor/kit": true, "r/vendor/kit/refs": true, "b.git": true} {
+		r, err := git.Open(t.Context(), p.At(dir), p.Environ())
+		if err != nil {
+			t.Fatalf("%s: %v", dir, err)
+		}
+		harness.Equal(t, dir, want, r.IsFoundBare())
+		r.Close()
+	}
+	p.Git(".", "config", "--global", "safe.bareRepository", "explicit")
+	if _, err := git.Open(t.Context(), p.At("r/vendor/kit"), p.Environ()); err == nil || !strings.Contains(err.Error(), "safe.bareRepository") {
+		t.Errorf("against safe.bareRepository: %v", err)
+	}
+}
+
+// Of a repository that nobody set up, no program starts that its own configuration names: a signature is looked at by the user's.
+func TestUntrustedPrograms(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	id := p.Git("r", "rev-parse", "HEAD")
+	raw := p.Git("r", "cat-file", "commit", "HEAD")
+	headers, rest, _ := strings.Cut(raw, "\n\n")
+	p.Write("signed", headers+"\ngpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lH\n -----END SSH SIGNATURE-----\n\n"+rest+"\n")
+	signed := p.Git("r", "hash-object", "-t", "commit", "-w", "--literally", p.At("signed"))
+	for _, name := range []string{"theirs", "mine"} {
+		p.Write(name, "#!/bin/sh\n: >"+p.At(name+".ran")+"\n")
+		if err := os.Chmod(p.At(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Write("r/.git/hooks/reference-transaction", "#!/bin/sh\nexec "+p.At("theirs")+"\n")
+	for _, key := range []string{"gpg.ssh.program", "gpg.program", "core.fsmonitor"} {
+		p.Git("r", "config", key, p.At("theirs"))
+	}
+	p.Git("r", "config", "gpg.ssh.allowedSignersFile", p.At("signed"))
+	if err := os.Chmod(p.At("r/.git/hooks/reference-transaction"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.Git(".", "config", "--global", "gpg.ssh.program", p.At("mine"))
+	ask := func(trusted bool) (ran []string) {
+		r, err := git.Open(t.Context(), p.At("r"), p.Environ())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		r.TrustIf(func() bool { return trusted })
+		_, err = r.Verdicts(t.Context(), []git.OID{git.OID(signed)}, false)
+		if _, err2 := r.Run(t.Context(), "status"); errors.Join(err, err2) != nil {
+			t.Fatal(err, err2)
+		}
+		if _, err := r.Run(t.Context(), "update-ref", "refs/heads/x", id); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"theirs", "mine"} {
+			if os.Remove(p.At(name+".ran")) == nil {
+				ran = append(ran, name)
+			}
+		}
+		return ran
+	}
+	harness.Equal(t, "not trusted", []string{"mine"}, ask(false))
+	harness.Equal(t, "trusted", []string{"theirs"}, ask(true))
+}
+
 // A repository of another user is git's to judge.
 func TestOwner(t *testing.T) {
 	if os.Getuid() != 0 {

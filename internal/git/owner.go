@@ -27,13 +27,14 @@ func (e *OwnerError) Hint() string { return fmt.Sprintf("if you trust it, run %q
 
 // checkOwner leaves it to git whether a repository of another user may be used: git knows
 // safe.directory in all its forms, sudo, and when not to ask. It also knows
-// safe.bareRepository. It is asked only where the owner is another one, or a bare repository was found and not named. Until then nothing but configuration was read, and nothing of it was run.
+// safe.bareRepository. It is asked only where the owner is another one, or a bare repository was found and not named. Until then nothing but configuration was
+// read, and nothing of it was run.
 func (r *Repo) checkOwner() error {
 	mine := true
 	for _, path := range []string{r.layout.GitDir, r.layout.WorkTree, filepath.Join(r.layout.WorkTree, ".git")} {
 		mine = mine && isOwn(path)
 	}
-	if bare := r.layout.WorkTree == "" && r.Variable("GIT_DIR") == ""; mine && !bare {
+	if mine && !r.IsFoundBare() {
 		return nil
 	}
 	_, err := r.Run(r.ctx, "rev-parse", "--git-dir")
@@ -49,6 +50,43 @@ func (r *Repo) checkOwner() error {
 		return fmt.Errorf("git: open %q: %w", r.dir, err)
 	}
 	return &OwnerError{Dir: r.dir, Advice: advice}
+}
+
+// IsFoundBare reports whether the repository was found by a folder in it that is no worktree of it: nobody named it, and no .git leads there.
+// A clone may carry such a one as plain files, whose configuration somebody else wrote, whatever that says of a worktree (safe.bareRepository in
+// git-config(1)).
+func (r *Repo) IsFoundBare() bool {
+	if r.Variable("GIT_DIR") != "" || filepath.Base(r.layout.CommonDir) == ".git" {
+		return false
+	}
+	here, err := os.Stat(r.layout.GitDir)
+	for dir := r.dir; err == nil; dir = filepath.Dir(dir) {
+		if at, err := os.Stat(dir); err == nil && os.SameFile(at, here) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return false
+}
+
+// TrustIf makes the programs that the repository's own configuration names depend on a condition, which is asked when git is first started for it.
+func (r *Repo) TrustIf(trusted func() bool) { r.trusts = trusted }
+
+// withoutPrograms are options with which git starts no hook, and no file monitor that the repository's own configuration names.
+func (r *Repo) withoutPrograms() []string {
+	if r.trusts == nil || r.trusts() {
+		return nil
+	}
+	return []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
+}
+
+// asConfigured is the repository to ask for settings, which starts no program.
+func (r *Repo) asConfigured() *Repo {
+	out := *r
+	out.trusts = nil
+	return &out
 }
 
 // trustAdvice is what git advises.

@@ -75,8 +75,8 @@ func (r *Repo) hasSetting(expr string) bool {
 	return err == nil
 }
 
-// OwnSettings are the values of the keys that an expression matches in the user's own configuration, and what that includes: nothing of a
-// repository's, of the system's or of a command line's. Values are paths, of which ~ is expanded. dir need not lie in a repository.
+// OwnSettings are the values of the keys that an expression matches in the user's and the system's configuration, and what these include: nothing
+// of a repository's or of a command line's. Values are paths, of which ~ is expanded. dir need not lie in a repository.
 func OwnSettings(ctx context.Context, dir string, env []string, expr string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "config", "--show-scope", "-z", "--type=path", "--get-regexp", expr)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(slices.Clone(env), "LC_ALL=C"), stopGrace
@@ -91,7 +91,7 @@ func OwnSettings(ctx context.Context, dir string, env []string, expr string) (ma
 	conf := map[string][]string{}
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
-		if key, value, ok := strings.Cut(fields[i+1], "\n"); ok && fields[i] == "global" {
+		if key, value, ok := strings.Cut(fields[i+1], "\n"); ok && (fields[i] == "global" || fields[i] == "system") {
 			conf[key] = append(conf[key], value)
 		}
 	}

@@ -88,6 +88,10 @@ func isBrokenPipe(done *exec.Cmd) bool {
 // askVerdicts asks as many gits at a time as there are cores.
 func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, error) {
 	gits := min(runtime.GOMAXPROCS(0), 1+len(ids)/perGit)
+	programs, err := r.usersSigningPrograms(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
 	said, failed := make([]string, gits), make([]error, gits)
 	var beside sync.WaitGroup
 	for i, some := range slices.Collect(slices.Chunk(ids, max(1, (len(ids)+gits-1)/gits))) {
@@ -97,7 +101,9 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		}
 		beside.Go(func() {
 			for range maxBrokenPipes {
-				cmd := r.Command(ctx, "--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00")
+				cmd := r.Command(ctx, slices.Concat(programs, []string{
+					"--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00",
+				})...)
 				cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
 				cmd.Stdin = strings.NewReader(asked.String())
 				if said[i], failed[i] = runGit(ctx, cmd, lastLine); !isBrokenPipe(cmd) {
@@ -133,6 +139,26 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		out[OID(strings.TrimSpace(f[0]))] = v
 	}
 	return out, nil
+}
+
+// usersSigningPrograms are options that name the programs by which git looks at signatures as the user's and the system's configuration do, where
+// the repository's own is not trusted.
+func (r *Repo) usersSigningPrograms(ctx context.Context) (options []string, err error) {
+	if r.trusts == nil || r.trusts() {
+		return nil, nil
+	}
+	own, err := OwnSettings(ctx, r.dir, r.env, `^gpg\.([a-z0-9]+\.)?program$`)
+	for _, program := range [][2]string{{"gpg.program", "gpg"}, {"gpg.openpgp.program", ""}, {"gpg.x509.program", "gpgsm"}, {"gpg.ssh.program", "ssh-keygen"}} {
+		path := program[1]
+		if program[0] == "gpg.openpgp.program" { // the other name of the first
+			path = strings.TrimPrefix(options[1], "gpg.program=")
+		}
+		if said := own[program[0]]; len(said) > 0 {
+			path = said[len(said)-1]
+		}
+		options = append(options, "-c", program[0]+"="+path)
+	}
+	return options, err
 }
 
 // certifiedAddresses are the addresses in a certificate, by its fingerprint, with commas between them; "" where gpgsm is not here, or does not know it.

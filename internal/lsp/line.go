@@ -231,7 +231,7 @@ func (c *connection) withIndex(ctx context.Context, dir string, question func(co
 		return ctx.Err()
 	}
 	process := c.Process
-	process.Dir = dir
+	process.Dir, process.ByPath = dir, true
 	w, err := workspace.Open(ctx, process)
 	if err != nil {
 		return err

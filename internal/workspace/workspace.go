@@ -49,6 +49,7 @@ type Process struct {
 	Warn func(error) // one line for the user; never nil
 
 	Public bool // private sessions are left out, as in every other clone
+	ByPath bool // Dir was found by the path of a file, and named by nobody: a bare repository in it is somebody's files
 }
 
 // Getenv looks a variable up; the last one of a name wins.
@@ -91,12 +92,23 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.ByPath && repo.IsFoundBare() {
+		repo.Close()
+		return nil, fmt.Errorf("workspace: %q: %w", p.Dir, git.ErrNotRepository)
+	}
 	settings := func() (config.Config, error) { return config.Read(ctx, repo, p.Env) }
 	w := &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}
+	repo.TrustIf(sync.OnceValue(w.isSetUpByUser))
 	if err := w.openPrivate(ctx); err != nil {
 		p.Warn(err)
 	}
 	return w, nil
+}
+
+// isSetUpByUser reports whether the user has run init here. Only then does a program start that the repository's own configuration names.
+func (w *Workspace) isSetUpByUser() bool {
+	known, err := w.Machine().Repositories()
+	return err == nil && slices.Contains(known, w.Root())
 }
 
 // Settings are the settings, read once. An error says that git's configuration can't be read; a wrong value of one setting is reported by
