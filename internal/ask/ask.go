@@ -66,16 +66,10 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}
 	}
-	q.Checkpoint, q.Tip, q.Unverified = m.Text, m.Tip, m.unverified
-	if q.Verified {
-		var err error
-		if q.Unverified, err = m.listUnverified(ctx); err != nil {
+	if q.Checkpoint, q.Tip = m.Text, m.Tip; q.Verified {
+		if err := m.barUnverified(ctx); err != nil {
 			return out, err
 		}
-	}
-	if !q.Purged {
-		q.Hidden = append(q.Hidden, m.Hidden...)
-		slices.Sort(q.Hidden)
 	}
 	err := m.answer(ctx, q, &out)
 	if turn := q.Request.Turn; turn != nil && len(out.Results) == 1 && out.Results[0].Turn == nil {
@@ -134,9 +128,8 @@ func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err err
 	if err != nil {
 		return err
 	}
-	hidden = append(hidden, q.Hidden...)
 	if q.Purged {
-		hidden = nil
+		hidden = m.Barred()
 	}
 	if err := m.addNumbered(ctx, numbers, hidden, q.Purged, out); err != nil {
 		return err
@@ -144,10 +137,10 @@ func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err err
 	for _, id := range q.IDs {
 		switch {
 		case slices.ContainsFunc(out.Results, func(h result.Hit) bool { return h.ID == id }):
+		case slices.Contains(m.unverified, id):
+			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errUnverified))
 		case slices.Contains(hidden, id):
 			out.Failed = append(out.Failed, &PurgedError{ID: out.Names.Short(id)})
-		case slices.Contains(q.Unverified, id):
-			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errUnverified))
 		default:
 			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
 		}

@@ -37,7 +37,7 @@ func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]r
 		return out, err
 	}
 	out.At = result.Time(commit.Committer.When)
-	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden)
+	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo)
 	if err != nil {
 		return out, err
 	}

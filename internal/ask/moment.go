@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/why"
@@ -22,7 +23,7 @@ import (
 
 // Why says which sessions stand behind lines: see why.Lines.
 func (m *Moment) Why(ctx context.Context, req WhyRequest) (result.Recall, error) {
-	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.hiddenIDs(), m.w.Now()
+	req.Checkpoint, req.Tip, req.Now = m.Text, m.Tip, m.w.Now()
 	out, err := why.Lines(ctx, m.DB, m.w.Repo, req)
 	out.AsOf = m.AsOf
 	return out, err
@@ -43,10 +44,8 @@ func Matches(text, question string) [][2]int { return search.Matches(text, quest
 
 // Log lists checkpoints: see recall.Log.
 func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Checkpoint, error) {
-	req.Now, req.Unverified = m.w.Now(), m.unverified
-	if req.Verified {
-		var err error
-		if req.Unverified, err = m.listUnverified(ctx); err != nil {
+	if req.Now = m.w.Now(); req.Verified {
+		if err := m.barUnverified(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -57,24 +56,12 @@ func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Check
 func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *result.Memory, error) {
 	page.Checkpoint, page.Tip = m.Text, m.Tip
 	s, memory, err := recall.Item(ctx, m.DB, m.w.Repo, page)
-	id := ""
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case memory != nil:
-		id = memory.ID
-	default:
-		id = s.ID
-	}
-	if slices.Contains(m.unverified, id) || !page.Purged && slices.Contains(m.Hidden, id) {
-		return nil, nil, m.explainLeftOut(&PurgedError{ID: id})
-	}
-	return s, memory, nil
+	return s, memory, m.explainLeftOut(err)
 }
 
 // Story tells what stands behind a commit, a range, a session or lines: see story.Read.
 func (m *Moment) Story(ctx context.Context, word string) (result.Story, error) {
-	out, err := story.Read(ctx, m.DB, m.w.Repo, word, story.AsOf{Checkpoint: m.Text, Tip: m.Tip, Hidden: m.hiddenIDs()})
+	out, err := story.Read(ctx, m.DB, m.w.Repo, word, story.AsOf{Checkpoint: m.Text, Tip: m.Tip})
 	out.AsOf = m.AsOf
 	return out, m.explainLeftOut(err)
 }
@@ -103,22 +90,22 @@ func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error
 	return s, nil
 }
 
-// Handoff is a page for the agent that goes on with a session: see story.HandoffPage. Budget 0 is HandoffBudget.
-func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, error) {
+// Handoff is a page for the agent that goes on with a session, which ref names: see story.HandoffPage. Budget 0 is HandoffBudget.
+func (m *Moment) Handoff(ctx context.Context, id string, budget int) (page string, ref session.Ref, err error) {
 	s, err := m.Session(ctx, id)
 	if err != nil {
-		return "", err
+		return "", ref, err
 	}
 	told, err := m.Story(ctx, s.ID)
 	if err != nil {
-		return "", err
+		return "", ref, err
 	}
-	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), nil
+	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), session.Ref{ID: s.ID, Turn: -1}, nil
 }
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.
 func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.StorySession, *result.Memory) error) error {
-	return story.Each(ctx, m.DB, m.w.Repo, authors, m.hiddenIDs(), visit)
+	return story.Each(ctx, m.DB, m.w.Repo, authors, visit)
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
@@ -189,7 +176,6 @@ func (m *Moment) find(ctx context.Context, word string) (name.Thing, error) {
 	if err != nil {
 		return name.Thing{}, err
 	}
-	purged = append(purged, m.hiddenIDs()...)
 	what, err := name.Resolver{Index: m.DB, Repo: m.w.Repo, Names: names, Purged: purged}.Find(ctx, word)
 	if err == nil && slices.Contains(purged, what.ID) {
 		err = m.explainLeftOut(&PurgedError{ID: what.ID})

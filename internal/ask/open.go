@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -24,7 +25,7 @@ type Moment struct {
 	Past
 	*materialize.Reader
 	w          *workspace.Workspace
-	unverified []string      // is left out of every answer, in order, by rekal.require; nil: nothing
+	unverified []string      // is barred because nobody known signed it; nil: nothing
 	records    *records.View // nil where they are not asked for, or can't be read
 	recordsErr error         // why records can't be read
 }
@@ -34,7 +35,7 @@ type Opening struct {
 	At       string                // names a past moment; "" for the commit of a ledger that is checked out, else for now
 	Records  bool                  // also what commands printed, for Recall
 	Question string                // will be asked: its vector is made meanwhile; "" for none
-	Agent    bool                  // an agent reads the answer: it is told what rekal.require allows
+	Reader   gate.Reader           // who reads the answer
 	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
 }
 
@@ -63,6 +64,9 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 		})
 	}
 	out.Reader, err = past.Tables.Open(ctx)
+	if err == nil {
+		err = out.Bar(ctx, past.purgedToday)
+	}
 	beside.Wait()
 	for _, warning := range warnings {
 		w.Warn(warning)
@@ -71,25 +75,24 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 		return nil, errors.Join(err, out.closeRecords())
 	}
 	w.StartBackgroundWorkIfFetched()
-	if o.Agent {
-		err = out.hideUnverified(ctx)
-	}
-	return out, err
+	return out, out.barForbidden(ctx, o.Reader)
 }
 
-// hideUnverified leaves out what rekal.require does not allow.
-func (m *Moment) hideUnverified(ctx context.Context) error {
+// barForbidden leaves out what a reader may not see.
+func (m *Moment) barForbidden(ctx context.Context, reader gate.Reader) error {
 	conf, err := m.w.Settings()
-	if err != nil || !conf.OnlyVerified {
+	if err != nil || !conf.OnlyVerified || !gate.RulesFor(reader).Verified {
 		return err
 	}
-	m.unverified, err = m.listUnverified(ctx)
-	return err
+	return m.barUnverified(ctx)
 }
 
-// hiddenIDs are the sessions and memories that no answer shows, besides those that are purged in its tables, in order.
-func (m *Moment) hiddenIDs() []string {
-	return slices.Sorted(slices.Values(slices.Concat(m.Hidden, m.unverified)))
+// barUnverified leaves out what nobody known signed.
+func (m *Moment) barUnverified(ctx context.Context) (err error) {
+	if m.unverified, err = m.listUnverified(ctx); err != nil {
+		return err
+	}
+	return m.Bar(ctx, m.unverified)
 }
 
 // listUnverified are the sessions and memories that no key of their author is known to have signed, in order. It is today that signatures of a past
@@ -164,7 +167,7 @@ func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) 
 			}
 		}
 	}
-	return at, at.hideUnverified(ctx)
+	return at, at.barForbidden(ctx, gate.Agent)
 }
 
 // Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells

@@ -31,7 +31,8 @@ type Past struct {
 	Tables *materialize.Materializer // that are asked
 	AsOf   *result.AsOf              // nil for today, and for a folder, which is no moment
 	Tip    git.OID                   // of one's own ledger at that moment; "" where there is none
-	Hidden []string                  // what is purged today, in order, which the tables don't know
+
+	purgedToday []string // in order; the tables don't know it
 }
 
 // asOf finds the moment that text names, as indexOfPast does; for "" the commit of a ledger that is checked out, else today. It returns a
@@ -52,7 +53,7 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 	if moment.Ref != "" {
 		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
 	}
-	if out.Hidden, err = m.Purged(ctx); err != nil {
+	if out.purgedToday, err = m.Purged(ctx); err != nil {
 		return Past{}, &CheckpointError{text, err}
 	}
 	return out, nil

@@ -120,7 +120,7 @@ type counting struct {
 }
 
 func (k *counting) count(ctx context.Context, files []git.Entry, progress func(done, total int)) (err error) {
-	if k.counter, err = why.NewCounter(ctx, k.m.DB, k.m.w.Repo, k.m.Hidden); err != nil {
+	if k.counter, err = why.NewCounter(ctx, k.m.DB, k.m.w.Repo); err != nil {
 		return err
 	}
 	done := 0
@@ -194,7 +194,7 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 	for _, ref := range slices.Sorted(maps.Keys(cursor)) {
 		fmt.Fprintln(sum, ref, cursor[ref])
 	}
-	fmt.Fprintln(sum, m.Hidden)
+	fmt.Fprintln(sum, m.Barred())
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
@@ -255,7 +255,7 @@ func (m *Moment) isRevision(word string) bool {
 }
 
 func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []string, progress func(done, total int)) error {
-	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo, m.Hidden)
+	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo)
 	sum := why.Share{Wrote: map[string]int{}}
 	for i := 0; i < len(ids) && err == nil; i++ {
 		var c git.Commit

@@ -20,7 +20,7 @@ import (
 
 // ForStart is what an agent should know that begins here: what fits into a budget of tokens, and the text of it.
 func ForStart(ctx context.Context, w *workspace.Workspace, budget int) (out result.Brief, text string, err error) {
-	index, err := ask.Open(ctx, w, ask.Opening{Agent: true})
+	index, err := ask.Open(ctx, w, ask.Opening{})
 	if err != nil {
 		return out, "", err
 	}

@@ -47,7 +47,7 @@ func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string
 	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
 		return nil, nil
 	}
-	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{Query: prompt, Hidden: self, Limit: mostAtPrompt}, Long: true, Quick: true})
+	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{Query: prompt, Without: self, Limit: mostAtPrompt}, Long: true, Quick: true})
 	if err != nil || found.Order != "" {
 		return nil, err
 	}

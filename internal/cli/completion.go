@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -244,7 +245,7 @@ func (app *App) withExistingIndex(ctx context.Context, into func(*ask.Moment)) {
 		return
 	}
 	defer w.Close()
-	if at, err := ask.Open(ctx, w, ask.Opening{}); err == nil {
+	if at, err := ask.Open(ctx, w, ask.Opening{Reader: gate.Person}); err == nil {
 		into(at)
 		_ = at.Close()
 	}

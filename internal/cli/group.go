@@ -68,7 +68,7 @@ func (app *App) joinGroupName(fs *pflag.FlagSet, args []string) []string {
 // withGroup opens a group, has it asked for an answer of a shape, and tells which of its repositories could not be.
 func (app *App) withGroup(ctx context.Context, g groupFlags, s outputFlags, use func(*group.Group) error) error {
 	which := g.groupSelection(app)
-	which.Agent = s.toAgent(app)
+	which.Reader = s.reader(app)
 	return app.withSelection(ctx, which, use)
 }
 

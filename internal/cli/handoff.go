@@ -30,7 +30,7 @@ func newHandoffCmd(app *App) *cobra.Command {
 Prints what an agent needs to go on with a session, as Markdown: what was asked, the agent's last answers, the commands that failed when last
 run, its commits, and its files as they stand today. All is quoted or counted. The session may be anybody's, of any agent and any machine.
 
-With --to, it starts that agent with the page as its first prompt. AGENT is `,
+With --to, it starts that agent, whose first prompt names a file with the page. AGENT is `,
 		ValidArgsFunction: app.completionFor(takesID),
 	}
 	fs := cmd.Flags()
@@ -62,23 +62,27 @@ func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *handoffOptions) run(ctx context.Context, app *App) error {
-	var page, root string
-	err := app.withMoment(ctx, ask.Opening{Agent: true}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
-		root = w.Repo.Layout().WorkTree
-		page, err = at.Handoff(ctx, c.id, c.budget)
+	var command launch.Command
+	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
+		page, ref, err := at.Handoff(ctx, c.id, c.budget)
+		if err != nil {
+			return err
+		}
+		if c.to == "" {
+			_, err := io.WriteString(app.Stdout, page)
+			return err
+		}
+		file, err := w.WriteForAgent("handoff-"+ref.ID, page)
+		if err != nil {
+			return err
+		}
+		command, err = launch.Begin(c.to, fmt.Sprintf(
+			"Going on with %s: read the file %s (or run: git rekal handoff %s), look at the code, and go on with the work.", ref, file, ref.ID), c.more)
+		command.Dir = w.Repo.Layout().WorkTree
 		return err
 	})
-	if err != nil {
+	if err != nil || c.to == "" {
 		return err
 	}
-	if c.to == "" {
-		_, err := io.WriteString(app.Stdout, page)
-		return err
-	}
-	command, err := launch.Begin(c.to, page, c.more)
-	if err != nil {
-		return err
-	}
-	command.Dir = root
 	return command.Start(app.Env)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/choose"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -28,7 +29,7 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 		return &usageError{err: errNoTerminal, command: recallName}
 	}
 	act, item := choose.Nothing, choose.Item{}
-	err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
+	err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		hits, people := map[string]result.Hit{}, w.People(ctx)
 		act, item, err = choose.Run(ctx, in, out, app.Env, choose.Source{
 			Find: func(question string) ([]choose.Item, error) {

@@ -53,7 +53,7 @@ func (c *linkOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *linkOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(_ *workspace.Workspace, at *ask.Moment) error {
 		link, err := at.Link(ctx, c.what)
 		if err != nil {
 			return err

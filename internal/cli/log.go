@@ -91,7 +91,7 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
-	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.splitOperands(at); err != nil {
 			return err
 		}

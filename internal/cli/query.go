@@ -101,7 +101,7 @@ func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *queryOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
 			return c.printSession(ctx, app, w, at)
 		}

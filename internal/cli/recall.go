@@ -187,7 +187,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	reads := c.shape.printsText(app)
 	var found ask.Found
 	err = app.withIndexingMeter(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Agent: c.shape.toAgent(app), Progress: progress})
+		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Reader: c.shape.reader(app), Progress: progress})
 		if err != nil {
 			return err
 		}

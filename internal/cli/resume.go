@@ -19,6 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/launch"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
@@ -82,7 +83,7 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 		}
 	}
 	var command launch.Command
-	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
+	err := app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
 		chosen, err := c.choose(ctx, app, w, at)
 		if err != nil {
 			return err
@@ -258,8 +259,12 @@ func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspac
 	}
 	hint := ""
 	if len(since) > 0 && !c.silent {
-		hint = fmt.Sprintf("Since this session's last words (%s) these commits changed files of it, so look at them before you rely on what was said:\n%s\nNothing else is asked yet.",
-			lastTurnTime(s), strings.Join(since, "\n"))
+		file, err := w.WriteForAgent("resume-"+s.ID, strings.Join(since, "\n")+"\n")
+		if err != nil {
+			return launch.Command{}, err
+		}
+		hint = fmt.Sprintf("Since this session's last words (%s) commits changed files of it. The file %s lists them: look at them before you rely on what was said. Nothing else is asked yet.",
+			lastTurnTime(s), file)
 	}
 	command, err := launch.Resume(s.Source, s.NativeID, hint, c.more)
 	if err != nil {
@@ -313,7 +318,7 @@ func commitsSince(ctx context.Context, w *workspace.Workspace, s *result.Session
 		sha, subject, _ := strings.Cut(strings.TrimSpace(l), " ")
 		own := slices.ContainsFunc(s.Commits, func(c result.Commit) bool { return sha == c.Commit || sha == c.Became })
 		if !own && len(out) < offered {
-			out = append(out, result.ShortOID(sha)+" "+printable(subject))
+			out = append(out, result.ShortOID(sha)+" "+gate.Line(subject, gate.MostTitle))
 		}
 	}
 	return out, err

@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/forge"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/terminal"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -76,8 +77,21 @@ func (app *App) seenByPerson(s outputFlags) bool {
 // printsText reports whether text is printed in place of JSON.
 func (s outputFlags) printsText(app *App) bool { return s.text || !s.json && app.seenByPerson(s) }
 
-// toAgent reports whether an agent, or a script, is answered: it is told what rekal.require allows.
-func (s outputFlags) toAgent(app *App) bool { return capture.InAgent(app.Getenv) || !s.printsText(app) }
+// reader is who a command without flags of output answers.
+func (app *App) reader() gate.Reader {
+	if app.Terminal && !capture.InAgent(app.Getenv) {
+		return gate.Person
+	}
+	return gate.Agent
+}
+
+// reader is who is answered: a person, if text for one is printed, and no agent runs the command.
+func (s outputFlags) reader(app *App) gate.Reader {
+	if s.printsText(app) && !capture.InAgent(app.Getenv) {
+		return gate.Person
+	}
+	return gate.Agent
+}
 
 // shortener shortens IDs to what a person needs of them, where one reads the answer.
 func (s outputFlags) shortener(ctx context.Context, app *App, at *ask.Moment) (short func(id string) string, err error) {

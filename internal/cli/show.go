@@ -98,7 +98,7 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
 	app.Public = c.md
-	return app.withMoment(ctx, ask.Opening{Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		told, err := at.Story(ctx, c.what)
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
-	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		switch {
 		case c.lines:
 			return c.countLines(ctx, app, w, at)

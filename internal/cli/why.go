@@ -88,7 +88,7 @@ func (c *whyOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *whyOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Agent: c.shape.toAgent(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		answer, err := at.Why(ctx, c.req)
 		if err != nil {
 			return err

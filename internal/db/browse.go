@@ -149,8 +149,9 @@ type LogQuery struct {
 	Authors []string             // e-mail addresses of who made them, in lower case; nil: all
 	Commits []attribution.Commit // whole OIDs of those at which they were made; nil: all
 	Paths   *Paths               // one of the code commit's files is such a one; nil: whatever it changed
-	Without []string             // sessions that are left out; and then checkpoints that have no other. nil: none
 	Period
+
+	OnlyWithSessions bool // no checkpoint that has none, or whose sessions are all purged
 }
 
 // checkpoints are the IDs of those that Commits and Paths let pass; nil where both are.
@@ -180,7 +181,7 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 }
 
 // logSession is the condition that a session passes a LogQuery.
-const logSession = `(?1 = '' OR s.source = ?1) AND (?9 OR s.id NOT IN (SELECT value FROM json_each(?10)))`
+const logSession = `(?1 = '' OR s.source = ?1)`
 
 // logFilters is the condition that a checkpoint passes a LogQuery, but for its period.
 const logFilters = `AND (?1 = '' AND ?9 OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
@@ -204,7 +205,7 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce((SELECT min(tie) FROM ties t WHERE t.session = s.id AND t.sha = c.sha), 0) AS tie
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' AND ?9 OR `+logSession+` ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen, q.Without == nil, q.Without),
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' AND ?9 OR `+logSession+` ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen, !q.OnlyWithSessions),
 		func(r *LogRow) []any {
 			return asList(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
 				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, textColumn{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))

@@ -51,6 +51,8 @@ type DB struct {
 	mode Mode
 	path string
 	file os.FileInfo // as it was opened
+
+	barred []string // see Bar
 }
 
 // Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so much of the log

@@ -146,6 +146,9 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		add("session IN (SELECT id FROM purged)")
 	case With:
 	}
+	if f.Purged != Without && len(d.barred) > 0 {
+		add("session NOT IN (SELECT value FROM json_each(?))", d.barred)
+	}
 	return strings.Join(conds, " AND "), args, nil
 }
 

@@ -97,7 +97,7 @@ func askMembers[T any](ctx context.Context, g *Group, question func(member) (T, 
 func (g *Group) openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 	soon, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	at, err := ask.Open(soon, m.Workspace, ask.Opening{Agent: g.agent})
+	at, err := ask.Open(soon, m.Workspace, ask.Opening{Reader: g.reader})
 	if err != nil && soon.Err() != nil && ctx.Err() == nil {
 		err = &Refused{"its index is being made", fmt.Sprintf(`"git -C %s rekal index" makes it`, m.path)}
 	}

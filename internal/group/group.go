@@ -23,6 +23,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -30,11 +31,11 @@ import (
 
 // Which says which repositories are asked.
 type Which struct {
-	Name    string // a group's; "": the groups that hold the repository in which is asked
-	All     bool   // all of this machine
-	Mirrors string // all bare repositories that lie in this folder
-	Person  bool   // a person asks, at a terminal
-	Agent   bool   // an agent reads the answers: of each repository what its rekal.require allows
+	Name    string      // a group's; "": the groups that hold the repository in which is asked
+	All     bool        // all of this machine
+	Mirrors string      // all bare repositories that lie in this folder
+	Person  bool        // a person asks, at a terminal
+	Reader  gate.Reader // who reads the answers: of each repository what its rekal.require allows
 	// May reports whether who asks may read a repository; nil: all. Nothing is told of the others. It may be called side by side.
 	May func(*workspace.Workspace) bool
 }
@@ -44,7 +45,7 @@ type Group struct {
 	Names   []string // of groups, sorted; none for all of this machine
 	Left    []error  // which are left out, and why
 	members []member
-	agent   bool // as of Which
+	reader  gate.Reader // as of Which
 	warn    func(error)
 	turns   chan struct{} // as many as may work at once
 }
@@ -88,7 +89,7 @@ func HoldingCurrent(ctx context.Context, p workspace.Process) ([]string, error) 
 // Open opens the repositories of a group. The error is a Refused where there is none to ask, or who asks may not.
 func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error) {
 	var printing sync.Mutex
-	g := &Group{agent: which.Agent, turns: make(chan struct{}, atOnce), warn: func(err error) {
+	g := &Group{reader: which.Reader, turns: make(chan struct{}, atOnce), warn: func(err error) {
 		printing.Lock()
 		defer printing.Unlock()
 		p.Warn(err)

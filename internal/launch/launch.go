@@ -1,6 +1,7 @@
 // Package launch knows how coding agents are started: to go on with a session of theirs, or with a first prompt.
 //
-// In: the name of an agent as a session's source, the agent's own ID of the session, a text. Out: a command, as a line to copy or in the place of this
+// In: the name of an agent as a session's source, the agent's own ID of the session, and a first prompt, of our own words only: every user of the
+// machine sees the arguments of a program, so what others wrote is in a file that the prompt names. Out: a command, as a line to copy or in the place of this
 // process. The options are those of the versions that `make agents` runs; Cursor's and Droid's
 // are those of their documentation.
 package launch

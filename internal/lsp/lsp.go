@@ -64,7 +64,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		NewContext: func() context.Context { return ctx },
 	})
 	defer context.AfterFunc(ctx, c.endInput)()
-	err = c.rpc.Start(cancelCodes{channel.LSP(input, writeOnly{out})}).WaitStatus().Err
+	err = c.rpc.Start(cancelCodes{newFrames(input, out)}).WaitStatus().Err
 	switch {
 	case ctx.Err() != nil || c.shutDown.Load():
 		return nil
@@ -73,11 +73,6 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	return ErrNoShutdown
 }
-
-// writeOnly is a stream that the process, not the server, closes.
-type writeOnly struct{ io.Writer }
-
-func (writeOnly) Close() error { return nil }
 
 // connection is the state of one client.
 type connection struct {
@@ -95,7 +90,7 @@ type connection struct {
 // methods are the methods that the server knows. Any other gets the protocol's own error.
 func (c *connection) methods() handler.Map {
 	ignore := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } //nolint:nilnil // nothing to do, whatever is sent along
-	return handler.Map{
+	return withoutPanics(handler.Map{
 		"initialize":                       handler.New(c.initialize),
 		"initialized":                      ignore,
 		"shutdown":                         c.shutdown,
@@ -112,7 +107,22 @@ func (c *connection) methods() handler.Map {
 		"workspace/executeCommand":         cancellable(c.execute),
 		"workspace/didChangeConfiguration": ignore,
 		"git-rekal/line":                   cancellable(c.line),
+	})
+}
+
+// withoutPanics answers an error where a method panics, and goes on.
+func withoutPanics(methods handler.Map) handler.Map {
+	for name, method := range methods {
+		methods[name] = func(ctx context.Context, r *jrpc2.Request) (out any, err error) {
+			defer func() {
+				if broken := recover(); broken != nil {
+					err = jrpc2.Errorf(jrpc2.InternalError, "%s: internal error: %v", name, broken)
+				}
+			}()
+			return method(ctx, r)
+		}
 	}
+	return methods
 }
 
 // cancellable is a method that may take a while.

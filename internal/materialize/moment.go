@@ -32,7 +32,7 @@ import (
 // as a whole, and so do memories, marks and rewrites. (late, early)
 //
 // A moment's own tables hold the marks that were made by then: what was hidden then is hidden in its answers, even if it was restored since.
-// What is purged today is left out of the answers of any moment (recall.Request.Hidden).
+// What is purged today is left out of the answers of any moment (ask.Past).
 
 const (
 	pastDir = "at"

@@ -140,7 +140,7 @@ func (t *tools) inRepository(ctx context.Context, call func(context.Context, *wo
 		return nil, t.asAnswer(err)
 	}
 	defer w.Close()
-	text, err := call(ctx, w)
+	text, err := withoutPanic(ctx, w, call)
 	if gone := w.CheckReady(); err != nil && gone != nil {
 		err = gone
 	}
@@ -148,6 +148,16 @@ func (t *tools) inRepository(ctx context.Context, call func(context.Context, *wo
 		return nil, t.asAnswer(err)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+}
+
+// withoutPanic makes an error of a panic: one call that can't be answered ends no other.
+func withoutPanic(ctx context.Context, w *workspace.Workspace, call func(context.Context, *workspace.Workspace) (string, error)) (text string, err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("internal error: %v", broken)
+		}
+	}()
+	return call(ctx, w)
 }
 
 // asAnswer is an error as an agent reads it.

@@ -120,7 +120,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Group {
 			return t.recallGroup(ctx, w, in)
 		}
-		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query, Agent: true})
+		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query})
 		if err != nil {
 			return "", err
 		}
@@ -137,7 +137,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in recallInput) (string, error) {
 	process := t.Process
 	process.Public = true // what is private in one repository is not for an agent in another
-	g, err := group.Open(ctx, process, group.Which{Agent: true})
+	g, err := group.Open(ctx, process, group.Which{})
 	if err != nil {
 		return "", err
 	}
@@ -180,11 +180,11 @@ func (in recallInput) check() error {
 
 // handoffPage is the page for who goes on with a session.
 func (in recallInput) handoffPage(ctx context.Context, w *workspace.Workspace) (string, error) {
-	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Agent: true})
+	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint})
 	if err != nil {
 		return "", err
 	}
-	page, err := at.Handoff(ctx, in.ID, in.Budget)
+	page, _, err := at.Handoff(ctx, in.ID, in.Budget)
 	return page, errors.Join(err, at.Close())
 }
 

@@ -24,8 +24,7 @@ type LogRequest struct {
 	Range  string   // "A..B", "A...B", or "B" for it and all before: those made at these commits, or at what amends, rebases and squash merges made them of; "" for all
 	Paths  []string // pathspecs: those whose code commit changed such a file
 
-	Verified   bool     // those with sessions that a key of their author signed, and these: all but Unverified
-	Unverified []string // sessions that are left out, and checkpoints that have no other; nil: none
+	Verified bool // those with sessions that a key of their author signed, and these: the rest is barred from the index
 	Times
 }
 
@@ -38,7 +37,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err != nil {
 		return nil, err
 	}
-	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, Without: req.Unverified, Period: db.Period(span)}
+	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0, Period: db.Period(span)}
 	if req.Author != "" {
 		if q.Authors, err = authorsLike(ctx, index, repo, req.Author); err != nil {
 			return nil, err

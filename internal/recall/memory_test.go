@@ -107,8 +107,8 @@ func TestLongPurgedIsNotShown(t *testing.T) {
 		{"purged, by words", recall.Request{Purged: db.Only, Query: "clocks differ"}, "Leeway"},
 		{"purged, by file", recall.Request{Purged: db.Only, File: "jwt"}, "parent"},
 		{"with what is purged", recall.Request{Purged: db.With, Author: alice}, "child parent Leeway ui docs jwt"},
-		{"purged today, in the tables of a moment", recall.Request{Hidden: []string{child.ID}}, "Colours robot ui docs jwt"},
-		{"the same, by words", recall.Request{Hidden: []string{child.ID}, Query: "child"}, ""},
+		{"left out", recall.Request{Without: []string{child.ID}}, "Colours robot ui docs jwt"},
+		{"the same, by words", recall.Request{Without: []string{child.ID}, Query: "child"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := p.recall(c.req)

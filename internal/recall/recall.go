@@ -38,7 +38,7 @@ type Request struct {
 	Limit    int      // 0: all
 	Brief    bool     // the best in Results, the others in More; a Limit has no More
 	Path     []string // pathspecs: a session touched a path that they name together
-	Verified bool     // nothing but what a key of its author signed: all but Unverified
+	Verified bool     // nothing but what a key of its author signed: the rest is barred from the index
 	Stale    bool     // also which files of the passages are no longer as the sessions left them
 	Times
 
@@ -49,10 +49,8 @@ type Request struct {
 	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
 	Snippet int      // how many characters a snippet has; 0: SnippetSize
 
-	Purged db.Purged // what to do with what is purged
-	Hidden []string  // what is purged today, in order, where the tables are those of a past moment
-
-	Unverified []string // is left out, in order
+	Purged  db.Purged // what to do with what is purged
+	Without []string  // is left out, too, in order
 
 	Checkpoint string  // names the moment whose tables are asked; "" for now
 	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
@@ -251,13 +249,13 @@ func (f Found) correctedQuery(query string) string {
 func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
-		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden)+len(req.Unverified) > 0
+		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Without)+len(index.Barred()) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.MatchingIDs(ctx, filter)
 		if err != nil {
 			return nil, nil, err
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return inOrderedList(req.Hidden, id) || inOrderedList(req.Unverified, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return inOrderedList(req.Without, id) })
 		if req.Query == "" {
 			turn := db.First
 			if req.Turn != nil {

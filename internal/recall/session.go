@@ -73,7 +73,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p.Purged && inOrderedList(purged, id) {
+	if !p.Purged && inOrderedList(purged, id) || inOrderedList(index.Barred(), id) {
 		return nil, nil, &PurgedError{id}
 	}
 	m, ok, err := index.Memory(ctx, id)

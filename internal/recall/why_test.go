@@ -394,7 +394,10 @@ func TestLongWhyOfPurged(t *testing.T) {
 		harness.Equal(t, name, 0, len(out.Results))
 		harness.Equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
 	}
-	nobody("in the tables of a moment", why.Request{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
+	if err := p.index.Bar(t.Context(), []string{jwt.ID}); err != nil {
+		t.Fatal(err)
+	}
+	nobody("barred", why.Request{Target: "src/jwt.go"})
 	p.append(alice, 12, session.Entry{Purges: []session.Mark{{ID: jwt.ID, N: 1, TS: at(12)}}})
 	p.open()
 	nobody("today", why.Request{Target: "src/jwt.go"})

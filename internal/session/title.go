@@ -114,6 +114,9 @@ func Shorten(line string, n int) string {
 	if len(runes) <= n {
 		return line
 	}
+	if n <= 0 {
+		return ""
+	}
 	head := string(runes[:n-1])
 	if i := strings.LastIndexByte(head, '['); i > 0 && strings.IndexByte(head[i:], ']') < 0 {
 		head = head[:i]

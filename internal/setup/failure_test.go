@@ -17,7 +17,7 @@ func TestPartialFailure(t *testing.T) {
 		"hooks folder is a file": {".git/hooks", "skill"},
 		"info is a file":         {".git/info", "hooks"},
 		"agent folder is a file": {".claude", "hooks"},
-		".git/rekal is a file":       {".git/rekal", "skill"},
+		".git/rekal is a file":   {".git/rekal", "skill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t, "work")

@@ -38,9 +38,8 @@ const maxLineSessions = 3
 
 // AsOf is the moment whose index is asked; the zero value is now.
 type AsOf struct {
-	Checkpoint string   // as in recall.Request
-	Tip        git.OID  // as in recall.Request
-	Hidden     []string // what is purged besides what the index says
+	Checkpoint string  // as in recall.Request
+	Tip        git.OID // as in recall.Request
 }
 
 // builder builds the story of one Read.
@@ -57,7 +56,7 @@ type builder struct {
 // Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
 // revisions and lines.
 func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf AsOf) (result.Story, error) {
-	t := &builder{asOf: asOf, index: index, repo: repo, purged: asOf.Hidden, out: result.Story{
+	t := &builder{asOf: asOf, index: index, repo: repo, out: result.Story{
 		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
 	}}
 	err := t.addNamed(ctx, text)
@@ -68,12 +67,10 @@ func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf A
 func (t *builder) loadIDs(ctx context.Context) (err error) {
 	t.names, err = t.index.Names(ctx)
 	if err == nil {
-		var purged []string
 		if t.private, err = db.PrivateIDs(ctx, t.index); err != nil {
 			return err
 		}
-		purged, err = db.PurgedIDs(ctx, t.index)
-		t.purged = append(purged, t.purged...)
+		t.purged, err = db.PurgedIDs(ctx, t.index)
 	}
 	return err
 }
@@ -217,7 +214,7 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 
 // addLines adds the sessions behind lines of a file, with their commits.
 func (t *builder) addLines(ctx context.Context, target string) error {
-	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip, Hidden: t.asOf.Hidden})
+	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip})
 	if err != nil {
 		return err
 	}

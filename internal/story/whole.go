@@ -15,9 +15,9 @@ import (
 )
 
 // Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
-// out, and so is what is hidden. One of the two it gives is nil.
-func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, visit func(*result.StorySession, *result.Memory) error) error {
-	t := &builder{index: index, repo: repo, purged: hidden}
+// out. One of the two it gives is nil.
+func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, visit func(*result.StorySession, *result.Memory) error) error {
+	t := &builder{index: index, repo: repo}
 	if err := t.loadIDs(ctx); err != nil {
 		return err
 	}
@@ -25,7 +25,6 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []s
 	if err != nil {
 		return err
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(hidden, id) })
 	for _, id := range slices.Backward(ids) {
 		if err := t.giveSession(ctx, id, visit); err != nil {
 			return err

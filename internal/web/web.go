@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/markdown"
@@ -226,7 +227,7 @@ func (s *Site) makeContent(ctx context.Context, person, name string, query url.V
 	if s.rights != nil && !s.rights.mayRead(person, w) {
 		return page{}, errNoRights
 	}
-	return repoContent(ctx, w, maker, ask.Opening{Records: name == ""}, query, l)
+	return repoContent(ctx, w, maker, ask.Opening{Records: name == "", Reader: gate.Person}, query, l)
 }
 
 // repoContent makes what a page of one repository shows.
@@ -260,7 +261,7 @@ func (s *Site) groupContent(ctx context.Context, person, name string, maker func
 		if w == nil {
 			return page{}, errNoPage
 		}
-		return repoContent(ctx, w, maker, ask.Opening{}, query, l)
+		return repoContent(ctx, w, maker, ask.Opening{Reader: gate.Person}, query, l)
 	}
 	l.people = g.SettingsFrom().People(ctx)
 	p, err := maker(&request{Context: ctx, Workspace: g.SettingsFrom(), query: query, links: l, group: g})

@@ -27,14 +27,14 @@ type Counter struct {
 	finder *claimFinder
 }
 
-// NewCounter makes a Counter. Sessions in hidden don't count, nor do purged ones.
-func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo, hidden []string) (*Counter, error) {
+// NewCounter makes a Counter. Purged sessions don't count.
+func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo) (*Counter, error) {
 	purged, err := db.PurgedIDs(ctx, index)
 	if err != nil {
 		return nil, err
 	}
 	finder, err := newClaimFinder(ctx, index, repo, nil)
-	return &Counter{index, repo, slices.Concat(purged, hidden), finder}, err
+	return &Counter{index, repo, purged, finder}, err
 }
 
 // Count takes where the lines of one file come from. Lines that are not committed do not count.

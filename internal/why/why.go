@@ -42,9 +42,8 @@ type Request struct {
 	Limit        int     // 0: all
 	recall.Times         // of the sessions that are results
 
-	Checkpoint string   // as in recall.Request: then the file as it was there
-	Tip        git.OID  // as in recall.Request
-	Hidden     []string // as in recall.Request
+	Checkpoint string  // as in recall.Request: then the file as it was there
+	Tip        git.OID // as in recall.Request
 }
 
 // Blames keeps what git said of lines; see history.Blames.
@@ -85,7 +84,7 @@ func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (resu
 		return out, err
 	}
 	w := &answer{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
-	if err := w.explain(ctx, req.Hidden); err != nil {
+	if err := w.explain(ctx); err != nil {
 		return out, err
 	}
 	if req.Checkpoint == "" { // notes know no past moment
@@ -224,12 +223,11 @@ func groupByCommit(origins []history.Origin) []source {
 }
 
 // explain gives each commit's lines to sessions. A purged session keeps its lines: they belong to nobody else.
-func (w *answer) explain(ctx context.Context, hidden []string) error {
-	purged, err := db.PurgedIDs(ctx, w.index)
+func (w *answer) explain(ctx context.Context) error {
+	hidden, err := db.PurgedIDs(ctx, w.index)
 	if err != nil {
 		return err
 	}
-	hidden = append(purged, hidden...)
 	sources := groupByCommit(w.blame.Origins)
 	b, err := newClaimFinder(ctx, w.index, w.repo, sources)
 	if err != nil {

@@ -99,7 +99,7 @@ func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) err
 		return nil
 	}
 	cmd := exec.Command(w.Exe, "index", what)
-	cmd.Dir, cmd.Env = w.RekalDir(), w.Env
+	cmd.Dir, cmd.Env = w.Root(), w.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start what is done later: %w", err)
