@@ -114,6 +114,9 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	if err := c.removeLedgers(ctx, app, w); err != nil || !c.ledger {
 		return err
 	}
+	if err := w.ForgetExcused(); err != nil {
+		return err
+	}
 	return c.removeExclusionSettings(ctx, app, w)
 }
 

@@ -99,7 +99,7 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 	if all, _ := author.Ledger.IsSent(remote); !all {
 		app.notifyStep("sending the ledger to " + remote)
 	}
-	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))
+	sent, err := w.Send(ctx, author, remote, nil, git.Attended(app.Terminal))
 	if err := errors.Join(err, app.reportScrubbedLedgers(ctx, w, sent.Scrubbed)); err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 
 // finishRewrite does and says what is left when a part of the ledger was written anew.
 func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, done string) error {
-	holding, kept := app.replaceOnRemotes(ctx, author, out)
+	holding, kept := app.replaceOnRemotes(ctx, w, author, out)
 	app.notifyStep("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
@@ -177,11 +177,11 @@ func scrubCounts(out ledger.Scrubbed) string {
 
 // replaceOnRemotes brings the remotes that hold what was scrubbed to the new history, and tells which still
 // hold it.
-func (app *App) replaceOnRemotes(ctx context.Context, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
+func (app *App) replaceOnRemotes(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.notifyStep("replacing the ledger on " + remote)
-		if _, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal)); err != nil {
+		if _, err := w.Send(ctx, author, remote, nil, git.Attended(app.Terminal)); err != nil {
 			holding = append(holding, remote)
 			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))
 			continue

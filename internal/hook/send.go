@@ -29,7 +29,7 @@ func (c Call) sendLedger(ctx context.Context, w *workspace.Workspace, author wor
 	if all, err := author.Ledger.IsSent(remote); err != nil || all {
 		return err
 	}
-	sent, err := author.Ledger.Push(ctx, remote, false)
+	sent, err := w.Send(ctx, author, remote, pushedCommits(input), false)
 	for _, d := range sent.Scrubbed {
 		w.Warn(errors.New(d.RescueCommand()))
 	}
@@ -43,6 +43,16 @@ func (c Call) sendLedger(ctx context.Context, w *workspace.Workspace, author wor
 		return w.StorePlace(ctx, author.Config.Places[remote])
 	}
 	return nil
+}
+
+// pushedCommits are the commits that a push brings, by what git gives to pre-push.
+func pushedCommits(input string) (out []git.OID) {
+	for line := range strings.Lines(input) {
+		if f := strings.Fields(line); len(f) == 4 && strings.Trim(f[1], "0") != "" { // else it deletes a branch
+			out = append(out, git.OID(f[1]))
+		}
+	}
+	return out
 }
 
 // namesLedger reports whether what git gives to pre-push (local ref, OID, remote ref, OID a

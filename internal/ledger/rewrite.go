@@ -21,6 +21,8 @@ type rewriter struct {
 	repo   *git.Repo
 	author string  // whose commits are signed again, where they were; "" for nobody's
 	beside git.OID // the other tip; "" for none
+	// stays are commits that are not rewritten, nor what is behind them.
+	stays []git.OID
 	// replace tells what stands in the place of an entry's segments: nothing where it is dropped. The subject of its commit is the entry's,
 	// which replace may change. changed is false where all stays.
 	replace func(c Commit, e *session.Entry) (now []Segment, changed bool, err error)
@@ -39,7 +41,11 @@ type rewriter struct {
 func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, error) {
 	w.trees, w.instead, w.subjects = w.repo.Trees(treeBytes), map[string][]Segment{}, map[git.OID]string{}
 	w.now, w.held, w.changed = map[git.OID]git.OID{}, map[git.OID]map[string]bool{}, map[git.OID]bool{}
-	if err := allEntries(ctx, w.repo, tip, w.entry); err != nil {
+	commits, err := Since(ctx, w.repo, tip, w.stays...)
+	if err == nil {
+		err = eachEntry(ctx, w.repo, commits, w.entry)
+	}
+	if err != nil {
 		return "", err
 	}
 	if len(w.instead) == 0 {
@@ -48,7 +54,7 @@ func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, er
 	if err := w.signatures(ctx, tip); err != nil {
 		return "", fmt.Errorf("ledger: rewrite: %w", err)
 	}
-	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, nil) {
+	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, w.stays) {
 		if err == nil {
 			err = w.commit(c)
 		}
@@ -81,7 +87,7 @@ func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
 		return nil
 	}
 	var signed []git.OID
-	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, nil) {
+	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, w.stays) {
 		if err != nil {
 			return err
 		}

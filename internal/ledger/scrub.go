@@ -65,7 +65,7 @@ type Scrub struct {
 	Redactor *redact.Redactor // of Retell
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
-	Unsent   bool             // with Forget: what a remote is known to hold stays
+	Unsent   bool             // what a remote is known to hold stays
 	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to every entry,
 	// and one in which it takes something out changes, too. nil: only Targets count.
 	Retell func(e *session.Entry) int
@@ -121,12 +121,18 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if w.now, err = w.scrubTime(tip); err != nil {
 		return Scrubbed{}, err
 	}
-	if s.Unsent {
+	rewrite := rewriter{repo: l.repo, author: l.who.Email}
+	if s.Unsent && s.Forget {
 		if w.sent, err = l.sentSegments(ctx); err != nil {
 			return Scrubbed{}, err
 		}
+	} else if s.Unsent {
+		tracked, err := l.trackedTips()
+		if err != nil {
+			return Scrubbed{}, err
+		}
+		rewrite.stays = slices.Collect(maps.Values(tracked))
 	}
-	rewrite := rewriter{repo: l.repo, author: l.who.Email}
 	rewrite.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
 		if s.Retell != nil {
 			return w.redactAgain(ctx, &rewrite, c, e)
@@ -142,7 +148,10 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	}
 	w.out.Old, w.out.Tip, w.out.Former = tip, tip, []git.OID{tip}
 	w.out.Sessions, w.out.Commits, w.out.Kin = len(w.sessions), w.commits, slices.Sorted(maps.Keys(w.kin))
-	if err := w.findHolders(ctx); err != nil {
+	if rewrite.stays == nil {
+		err = w.findHolders(ctx)
+	}
+	if err != nil {
 		return w.out, err
 	}
 	if len(w.out.Remotes) > 0 && !s.Pushed {
@@ -162,6 +171,11 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	}
 	w.out.Tip = next
 	return w.out, nil
+}
+
+// RedactUnsent redacts again what no remote is known to hold, and reads nothing else. What it takes out leaves a record, as with Scrub.
+func (l *Ledger) RedactUnsent(ctx context.Context, by *redact.Redactor) (Scrubbed, error) {
+	return l.Scrub(ctx, Scrub{Redactor: by, Unsent: true, Retell: func(*session.Entry) int { return 0 }})
 }
 
 // scrubber is one Scrub under way.

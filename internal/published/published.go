@@ -1,8 +1,9 @@
 // Package published tells what a repository publishes by itself: whatever stands in its committed files, or is the name of a path, a
-// branch of a remote, or an author. Its ledger is pushed where the code is pushed, so none of that is a secret of the ledger.
+// branch of a remote, or an author. Its ledger is pushed where the code is pushed, so none of that is a secret of the ledger, once a remote has it.
 //
-// In: candidates, as redaction finds them. Out: for each one the place where it stands as a whole word, "" for none. It reads HEAD's tree and the
-// newest commits. In a large tree it keeps which word stands in which files, of one tree, in a cache of the repository
+// In: candidates, as redaction finds them. Out: for each one the place where it stands as a whole word, if any, and whether a remote has that: as
+// a remote-tracking ref says, or because a push under way brings it. It reads HEAD's tree, those of remote-tracking refs where they differ, and
+// the newest commits. In a large tree it keeps which word stands in which files, of one tree, in a cache of the repository
 // (words.go). A place is always looked at before it is told, so a stale cache makes nothing public.
 //
 // Promises: no git is started; what can't be read, is binary or larger than maxFile publishes nothing; who is in a hurry gets ErrLater
@@ -14,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -32,6 +34,7 @@ const (
 	maxFiles   = 200_000 // files of a tree, in their order
 	maxCommits = 200     // the newest, for their authors
 
+	maxPushed = 16    // trees that a remote has
 	fewFiles  = 100   // are read each time
 	someFiles = 1_000 // are read at most by who is in a hurry
 )
@@ -45,33 +48,28 @@ type Check struct {
 	Dir  string           // of the cache
 	Keep bool             // what is read of a large tree is kept there for later processes
 	Now  func() time.Time // to tell how much time a ctx leaves
+	// Pushing are commits that a push under way brings to a remote.
+	Pushing []git.OID
 
 	mu    sync.Mutex
-	known map[string]string // places by candidate
+	known map[string]Place // by candidate
 	tree  *tree             // as of the first question
 }
 
-// Published reports which candidates are public.
-func (c *Check) Published(ctx context.Context, candidates []string) ([]bool, error) {
-	places, err := c.Places(ctx, candidates)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]bool, len(places))
-	for i, p := range places {
-		out[i] = p != ""
-	}
-	return out, nil
+// Place is where a candidate stands; the zero value is nowhere.
+type Place struct {
+	At     string // a path, or "branch …", "author …"
+	Pushed bool   // a remote has it
 }
 
-// Places tells where each candidate stands; "" where it does not.
-func (c *Check) Places(ctx context.Context, candidates []string) ([]string, error) {
+// Places tells where each candidate stands.
+func (c *Check) Places(ctx context.Context, candidates []string) ([]Place, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
-		c.known = map[string]string{}
+		c.known = map[string]Place{}
 	}
-	out := make([]string, len(candidates))
+	out := make([]Place, len(candidates))
 	opened := false
 	for i, v := range candidates {
 		at, known := c.known[v]
@@ -80,10 +78,12 @@ func (c *Check) Places(ctx context.Context, candidates []string) ([]string, erro
 			if !opened {
 				err, opened = c.open(ctx), true
 			}
-			if err = cmp.Or(err, ctx.Err()); err != nil {
+			if err = cmp.Or(err, ctx.Err()); err == nil {
+				at, err = c.findPlace(ctx, v)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("published: %w", err)
 			}
-			at = c.findPlace(v)
 			c.known[v] = at
 		}
 		out[i] = at
@@ -97,7 +97,7 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	if err != nil || root == "" {
 		return err
 	}
-	files, err := (&tree{repo: c.Repo, root: root}).filesBeyond(ctx, "")
+	files, err := filesBeyond(ctx, c.Repo, "", root, maxFiles)
 	for _, f := range files {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -107,14 +107,14 @@ func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	return err
 }
 
-func (c *Check) findPlace(v string) string {
+func (c *Check) findPlace(ctx context.Context, v string) (Place, error) {
 	if c.tree == nil {
-		return ""
+		return Place{}, nil
 	}
 	if at := c.tree.branchOrAuthor(v); at != "" {
-		return at
+		return Place{at, true}, nil
 	}
-	return c.tree.fileHolding(v)
+	return c.tree.fileHolding(ctx, v)
 }
 
 // open reads HEAD once.
@@ -131,6 +131,9 @@ func (c *Check) open(ctx context.Context) error {
 		return err
 	}
 	if err := t.readPeople(ctx, commit); err != nil {
+		return err
+	}
+	if err := t.readPushed(ctx, commit, c.Pushing); err != nil {
 		return err
 	}
 	if c.tree = t; c.Keep {
@@ -171,10 +174,10 @@ func (t *tree) readPeople(ctx context.Context, head git.OID) error {
 	if err != nil {
 		return err
 	}
-	for ref := range refs {
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		_, branch, _ := strings.Cut(strings.TrimPrefix(ref, "refs/remotes/"), "/")
 		if !strings.HasPrefix(branch, "rekal/") {
-			t.branches = append(t.branches, branch)
+			t.branches, t.tips = append(t.branches, branch), append(t.tips, refs[ref])
 		}
 	}
 	return ctx.Err()

@@ -34,7 +34,11 @@ func places(t testing.TB, p *harness.Place, candidates ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	at := make([]string, len(out))
+	for i, p := range out {
+		at[i] = p.At
+	}
+	return at
 }
 
 // many commits so many files, among them those of TestPlaces.
@@ -103,6 +107,54 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestPushed: a remote has what a remote-tracking ref has, also where HEAD has it no more, and what is pushed just now; nothing else.
+func TestPushed(t *testing.T) {
+	for _, n := range []int{3, 150} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			p := harness.New(t)
+			p.Write("cache/x", "")
+			many(p, n)
+			candidates := []string{"AES-256-CTR", "AmendedWord", "PushedWord", "LocalWord", "BranchWord", "WipWord"}
+			ask := func(step string, pushing []git.OID, want ...string) {
+				t.Helper()
+				c := check(t, p)
+				c.Pushing = pushing
+				out, err := c.Places(t.Context(), candidates)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for i, at := range out {
+					if at.Pushed {
+						got = append(got, candidates[i])
+					} else if at.At != "" {
+						got = append(got, candidates[i]+" here")
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", step, diff)
+				}
+			}
+			ask("no remote", nil, "AES-256-CTR here")
+			p.Git("repo", "checkout", "-qb", "other")
+			p.Git("repo", "update-ref", "refs/remotes/origin/other", p.Commit("repo", "on a branch", "branch.txt", "BranchWord\n"))
+			p.Git("repo", "checkout", "-q", "-")
+			p.Git("repo", "update-ref", "refs/remotes/origin/main", p.Commit("repo", "pushed", "pushed.txt", "PushedWord\n"))
+			p.Git("repo", "checkout", "-qb", "wip")
+			p.Commit("repo", "wip", "wip.txt", "WipWord\n")
+			p.Git("repo", "checkout", "-q", "-")
+			p.Git("repo", "branch", "-qD", "wip")
+			p.Git("repo", "rm", "-q", "pushed.txt")
+			p.Commit("repo", "amended", "local.txt", "AmendedWord\n")
+			ask("before", nil, "AES-256-CTR", "AmendedWord here", "PushedWord", "BranchWord")
+			p.Write("repo/local.txt", "LocalWord\n")
+			p.Git("repo", "commit", "-q", "-a", "--amend", "-m", "local")
+			ask("amended", nil, "AES-256-CTR", "PushedWord", "LocalWord here", "BranchWord")
+			ask("being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "HEAD")))}, "AES-256-CTR", "PushedWord", "LocalWord", "BranchWord")
+		})
+	}
+}
+
 // TestNoCommit: a repository without a commit publishes nothing.
 func TestNoCommit(t *testing.T) {
 	p := harness.New(t)
@@ -119,11 +171,11 @@ func TestHurry(t *testing.T) {
 	many(p, 2100)
 	soon, stop := context.WithTimeout(t.Context(), 9*time.Second)
 	defer stop()
-	if _, err := check(t, p).Published(soon, []string{"AES-256-CTR"}); !errors.Is(err, published.ErrLater) {
+	if _, err := check(t, p).Places(soon, []string{"AES-256-CTR"}); !errors.Is(err, published.ErrLater) {
 		t.Errorf("error: %v", err)
 	}
 	places(t, p, "AES-256-CTR")
-	if got, err := check(t, p).Published(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || !cmp.Equal(got, []bool{true, false}) {
+	if got, err := check(t, p).Places(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || got[0].At == "" || got[1].At != "" {
 		t.Errorf("%v, %v", got, err)
 	}
 }

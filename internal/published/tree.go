@@ -17,7 +17,11 @@ type tree struct {
 	words    *words      // of an earlier tree, or of this one; nil: of none
 	texts    map[git.OID]string
 	authors  []string
-	branches []string
+	branches []string    // of remotes
+	tips     []git.OID   // of these branches
+	pushed   []git.OID   // trees that a remote has, the likest first
+	gone     []git.Entry // files of these that HEAD's tree has not, or has otherwise
+	goneRead bool
 }
 
 // read finds out which files are to be looked at, and reads their words where they are many.
@@ -27,16 +31,16 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 	if t.words != nil {
 		base = t.words.tree
 	}
-	if t.fresh, err = t.filesBeyond(ctx, base); err != nil && t.words != nil { // that tree is gone
+	if t.fresh, err = filesBeyond(ctx, t.repo, base, t.root, maxFiles); err != nil && t.words != nil { // that tree is gone
 		t.words = nil
-		t.fresh, err = t.filesBeyond(ctx, "")
+		t.fresh, err = filesBeyond(ctx, t.repo, "", t.root, maxFiles)
 	}
 	if err != nil || len(t.fresh) <= fewFiles || t.words != nil && hurried && len(t.fresh) <= someFiles {
 		return err
 	}
 	all := t.fresh
 	if t.words != nil {
-		if all, err = t.filesBeyond(ctx, ""); err != nil {
+		if all, err = filesBeyond(ctx, t.repo, "", t.root, maxFiles); err != nil {
 			return err
 		}
 	}
@@ -50,34 +54,100 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 	return err
 }
 
-// filesBeyond lists the files that a tree has, and another one has not or has otherwise.
-func (t *tree) filesBeyond(ctx context.Context, base git.OID) (out []git.Entry, err error) {
-	err = t.repo.EachDifference(base, t.root, func(path string, _, after git.TreeEntry) (into bool, err error) {
-		if after.IsFile() && len(out) < maxFiles {
+// filesBeyond lists the files that a tree has, and another one has not or has otherwise, most at most.
+func filesBeyond(ctx context.Context, repo *git.Repo, base, root git.OID, most int) (out []git.Entry, err error) {
+	err = repo.EachDifference(base, root, func(path string, _, after git.TreeEntry) (into bool, err error) {
+		if after.IsFile() && len(out) < most {
 			out = append(out, git.Entry{Path: path, OID: after.ID()})
 		}
-		return after.IsDir() && len(out) < maxFiles, ctx.Err()
+		return after.IsDir() && len(out) < most, ctx.Err()
 	})
 	return out, err
 }
 
-// fileHolding is the file in which a candidate stands; "" for none.
-func (t *tree) fileHolding(v string) string {
-	for _, f := range t.fresh {
+// readPushed finds the trees that a remote has: of the newest commit behind head that one has, of what a push under way brings, and of
+// remote-tracking refs.
+func (t *tree) readPushed(ctx context.Context, head git.OID, pushing []git.OID) error {
+	there := slices.Concat(pushing, t.tips)
+	if len(there) == 0 {
+		return nil
+	}
+	unpushed := map[git.OID]bool{}
+	for c, err := range t.repo.Newest(ctx, []git.OID{head}, there) {
+		if err != nil || len(unpushed) == maxCommits { // something is not here, or that is enough
+			break
+		}
+		unpushed[c.OID] = true
+	}
+	for c, err := range t.repo.FirstParents(head) {
+		if err != nil || len(unpushed) == maxCommits && !unpushed[c.OID] {
+			break
+		}
+		if !unpushed[c.OID] {
+			there = append([]git.OID{c.OID}, there...)
+			break
+		}
+	}
+	for _, id := range there {
+		if len(t.pushed) == maxPushed {
+			break
+		}
+		c, err := t.repo.Commit(id) // a tag of something else is pushed, too
+		if err == nil && !slices.Contains(t.pushed, c.Tree) {
+			t.pushed = append(t.pushed, c.Tree)
+		}
+	}
+	return ctx.Err()
+}
+
+// isPushed reports whether a remote has a file of HEAD as it is.
+func (t *tree) isPushed(f git.Entry) bool {
+	return slices.ContainsFunc(t.pushed, func(root git.OID) bool { return root == t.root || t.repo.EntryAt(root, f.Path).ID() == f.OID })
+}
+
+// fileHolding is the file in which a candidate stands: one that a remote has before others.
+func (t *tree) fileHolding(ctx context.Context, v string) (at Place, err error) {
+	look := func(f git.Entry) (done bool) {
+		if f.OID != "" && (at.At == "" || t.isPushed(f)) && t.fileHolds(f, v) {
+			at = Place{f.Path, t.isPushed(f)}
+		}
+		return at.Pushed
+	}
+	if slices.ContainsFunc(t.fresh, look) {
+		return at, nil
+	}
+	if t.words != nil {
+		for _, name := range t.words.filesPerhapsHolding(v) {
+			if look(git.Entry{Path: name, OID: t.repo.EntryAt(t.root, name).ID()}) {
+				return at, nil
+			}
+		}
+	}
+	if err := t.readGone(ctx); err != nil {
+		return at, err
+	}
+	for _, f := range t.gone {
 		if t.fileHolds(f, v) {
-			return f.Path
+			return Place{f.Path, true}, nil
 		}
 	}
-	if t.words == nil {
-		return ""
+	return at, nil
+}
+
+// readGone lists the files that a remote has, and HEAD has not as they are: the first few.
+func (t *tree) readGone(ctx context.Context) error {
+	if t.goneRead {
+		return nil
 	}
-	for _, name := range t.words.filesPerhapsHolding(v) {
-		f := git.Entry{Path: name, OID: t.repo.EntryAt(t.root, name).ID()}
-		if f.OID != "" && t.fileHolds(f, v) {
-			return name
+	for _, root := range t.pushed {
+		files, err := filesBeyond(ctx, t.repo, t.root, root, fewFiles-len(t.gone))
+		if err != nil && ctx.Err() != nil {
+			return err
 		}
+		t.gone = append(t.gone, files...) // of a tree that can't be read, those that can
 	}
-	return ""
+	t.goneRead = true
+	return nil
 }
 
 // text is what a file holds; "" for a binary or large one. What is read is kept while there is little of it.

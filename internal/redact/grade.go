@@ -158,6 +158,21 @@ func isConstant(v string) bool {
 
 var constantForm = lazy.Expr(`^[A-Z]{1,8}(?:[-_]+(?:\d{1,8}|[A-Z]{1,8}\d{0,7}))+[-_]*$|^[A-Z]{0,7}\d{1,8}$`)
 
+// isNameOfCode reports whether v is an identifier, a path or a word, with nothing drawn by lot in it, and no word with a number behind it, as
+// people make passwords.
+func isNameOfCode(v string) bool {
+	p := profileOf(v)
+	if p.longestNumber > 3 || p.letters == 0 || len(v) > enoughOfValue || !nameOfCode.MatchString(v) {
+		return false
+	}
+	return isConstant(v) || p.wordy() && (p.digits == 0 || !wordWithNumber.MatchString(v))
+}
+
+var (
+	nameOfCode     = lazy.Expr(`^[\pL\d_.:/@-]+$`)
+	wordWithNumber = lazy.Expr(`^[^\d]+\d+$`)
+)
+
 // isFile reports whether v ends as the names of files do.
 func isFile(v string) bool {
 	v = strings.TrimRight(v, digitSet)

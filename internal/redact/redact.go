@@ -46,10 +46,21 @@ type Settings struct {
 	Homes   []string         // the user's home folder by each of its paths, which become "~"
 	// Remembered holds the values that were found earlier in this clone. nil: none.
 	Remembered Remembered
-	// Published reports which candidates the repository itself publishes: as a whole word in a committed file of HEAD, or as the name of
-	// a path, a branch or an author. Each scan asks once, and only about what generic rules found. nil: none are.
-	Published func(ctx context.Context, candidates []string) ([]bool, error)
+	// Published reports who has the candidates anyway: as a whole word in a committed file, or as the name of a path, a branch or an author.
+	// Each scan asks once, and only about what generic rules found. nil: nobody has.
+	Published func(ctx context.Context, candidates []string) ([]Publicity, error)
+	// Excused is told which values stay only because they are Committed: somebody has to look again before they are sent. nil: nobody.
+	Excused func(ctx context.Context, values []Value) error
 }
+
+// Publicity says who has a value, whatever becomes of the ledger.
+type Publicity int
+
+const (
+	Unpublished Publicity = iota
+	Committed             // it stands in commits here that no remote is known to have: that excuses a name of code, and no other value
+	Pushed                // a remote has it
+)
 
 // Remembered finds values that an earlier Apply found, without knowing them. It is safe for concurrent use.
 type Remembered interface {
@@ -76,7 +87,8 @@ type Redactor struct {
 	homes   homes
 	exclude excluder
 	memory  Remembered
-	public  func(ctx context.Context, candidates []string) ([]bool, error)
+	public  func(ctx context.Context, candidates []string) ([]Publicity, error)
+	excused func(ctx context.Context, values []Value) error
 }
 
 // New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about 1 ms) at the first text, and each rule is
@@ -85,7 +97,10 @@ func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
 func With(s Settings) *Redactor {
-	return &Redactor{rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Homes), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
+	return &Redactor{
+		rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Homes), exclude: newExcluder(s.Exclude),
+		memory: s.Remembered, public: s.Published, excused: s.Excused,
+	}
 }
 
 // maxRounds is how often an entry is scanned before its unsettled texts are given up.

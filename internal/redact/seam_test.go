@@ -62,13 +62,9 @@ func TestRemembered(t *testing.T) {
 // TestPublished: what the repository itself publishes stays, but for values of a known format.
 func TestPublished(t *testing.T) {
 	var asked []string
-	everything := func(_ context.Context, candidates []string) ([]bool, error) {
+	everything := func(_ context.Context, candidates []string) ([]redact.Publicity, error) {
 		asked = append(asked, candidates...)
-		out := make([]bool, len(candidates))
-		for i := range out {
-			out[i] = true
-		}
-		return out, nil
+		return slices.Repeat([]redact.Publicity{redact.Pushed}, len(candidates)), nil
 	}
 	s := samples(1)[1]
 	r := redact.With(redact.Settings{Published: everything, Known: func() []string { return []string{"zebra-quartz-lantern"} }})
@@ -79,9 +75,58 @@ func TestPublished(t *testing.T) {
 	if diff := cmp.Diff([]string{"Vexing-Otter-91"}, slices.Compact(asked)); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]bool, error) { return nil, errors.New("no git") }})
+	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]redact.Publicity, error) { return nil, errors.New("no git") }})
 	if _, _, err := fails.Apply(t.Context(), entryOf("password: Vexing-Otter-91")); err == nil || !strings.Contains(err.Error(), "no git") {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// TestCommitted: what only commits here have stays if it is a name of code, and somebody is told; what a remote has stays whatever it is.
+func TestCommitted(t *testing.T) {
+	named := func(value string) string { return "DB_PASSWORD=" + value + " make" }
+	for _, tt := range []struct {
+		name, value string
+		excused     bool
+	}{
+		{"component", "RemediationHistory", true},
+		{"constant", "GOOGLE_CLIENT_ID", true},
+		{"algorithm", "AES-256-CTR", true},
+		{"words", "umbrella-tango", true},
+		{"number within", "violin2Tango", true},
+		{"drawn", "gKwPx4821-RtvQz", false},
+		{"token", "7tNcq0Lw2ZkVb9RmXs41", false},
+		{"word with a number", "umbrella77", false},
+		{"word with a year", "Autumn_2031", false},
+		{"signs", "umbr!lla#tango", false},
+		{"no words", "XkqzPdFtrwQzGh", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var told []string
+			as := func(p redact.Publicity) *redact.Redactor {
+				return redact.With(redact.Settings{
+					Published: func(_ context.Context, c []string) ([]redact.Publicity, error) {
+						return slices.Repeat([]redact.Publicity{p}, len(c)), nil
+					},
+					Excused: func(_ context.Context, values []redact.Value) error {
+						for _, v := range values {
+							told = append(told, v.Text)
+						}
+						return nil
+					},
+				})
+			}
+			text := named(tt.value)
+			if got := applyText(t, as(redact.Committed), text); (got == text) != tt.excused || (len(told) > 0) != tt.excused {
+				t.Errorf("committed: %q, told of %q", got, told)
+			}
+			told = nil
+			if got := applyText(t, as(redact.Pushed), text); got != text || len(told) > 0 {
+				t.Errorf("pushed: %q, told of %q", got, told)
+			}
+			if got := applyText(t, as(redact.Unpublished), text); got == text {
+				t.Errorf("unpublished: %q", got)
+			}
+		})
 	}
 }
 
@@ -89,10 +134,12 @@ func TestPublished(t *testing.T) {
 func TestRememberedIsPublished(t *testing.T) {
 	text := "look at HistoryOfVexing9, then password: Umbrella-Tower-88"
 	want := "look at HistoryOfVexing9, then password: [REDACTED:generic-secret]"
-	published := func(_ context.Context, candidates []string) ([]bool, error) {
-		out := make([]bool, len(candidates))
+	published := func(_ context.Context, candidates []string) ([]redact.Publicity, error) {
+		out := make([]redact.Publicity, len(candidates))
 		for i, v := range candidates {
-			out[i] = v == "HistoryOfVexing9"
+			if v == "HistoryOfVexing9" {
+				out[i] = redact.Pushed
+			}
 		}
 		return out, nil
 	}

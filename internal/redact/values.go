@@ -105,10 +105,20 @@ func (f *findings) dropPublished(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var excused []Value
 	for i, v := range candidates {
-		if known[i] {
-			f.published[v] = true
-			delete(f.values, v)
+		if known[i] == Unpublished || known[i] == Committed && !isNameOfCode(v) {
+			continue
+		}
+		if known[i] == Committed {
+			excused = append(excused, Value{v, f.values[v], Ordinary(v)})
+		}
+		f.published[v] = true
+		delete(f.values, v)
+	}
+	if len(excused) > 0 && f.excused != nil {
+		if err := f.excused(ctx, excused); err != nil {
+			return err
 		}
 	}
 	for t, spans := range f.spans {

@@ -68,6 +68,36 @@ func Open(dir string, keep Writing, rand io.Reader) *Store {
 	return &Store{path: Path(dir), keep: keep, rand: rand}
 }
 
+// OpenExcused is a second memory, of the same kind: of values that were stored because only commits excused them that no remote had.
+func OpenExcused(dir string, keep Writing, rand io.Reader) *Store {
+	return &Store{path: filepath.Join(dir, "excused"), keep: keep, rand: rand}
+}
+
+// Exists reports whether anything was ever kept.
+func (s *Store) Exists() bool {
+	_, err := os.Stat(s.path)
+	return err == nil
+}
+
+// Remove removes what was kept.
+func (s *Store) Remove() error {
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remembered: %w", err)
+	}
+	return nil
+}
+
+// Joined finds what either memory knows, and adds to the first.
+type Joined struct {
+	*Store
+	Second *Store
+}
+
+// Find implements redact.Remembered.
+func (j Joined) Find(text string) []redact.Span {
+	return append(j.Store.Find(text), j.Second.Find(text)...)
+}
+
 // Path is where the memory lies below that folder.
 func Path(dir string) string { return filepath.Join(dir, "remembered") }
 

@@ -198,9 +198,9 @@ func removeCache(path string) error {
 }
 
 // isKept reports whether a name below .git/rekal is of something that nothing makes again: the ledger of private sessions, the fingerprints of
-// secrets, the records of what commands printed.
+// secrets and of what is to be looked at before it is sent, the records of what commands printed.
 func isKept(name string) bool {
-	for _, own := range []string{"private", "remembered", "records"} {
+	for _, own := range []string{"private", "remembered", "excused", "records"} {
 		if name == own || strings.HasPrefix(name, own+".") {
 			return true
 		}

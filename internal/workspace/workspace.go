@@ -383,10 +383,31 @@ const (
 // Redactor redacts what rules, settings and this machine's credentials say is secret, and what was redacted here before, but not what the
 // repository publishes. It reads nothing before the first text.
 func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
-	return redact.With(redact.Settings{
+	return redact.With(w.redaction(c, purpose))
+}
+
+func (w *Workspace) redaction(c config.Config, purpose remembered.Writing) redact.Settings {
+	return redact.Settings{
 		Known: func() []string { return w.KnownSecrets(c) }, Allow: c.Allow, Exclude: c.Exclude, Homes: w.homes(),
-		Remembered: w.Remembered(purpose), Published: w.Published(purpose).Published,
-	})
+		Remembered: w.Remembered(purpose), Published: publicityBy(w.Published(purpose)), Excused: w.excused(purpose).Add,
+	}
+}
+
+// publicityBy tells who has a value, as a repository publishes it.
+func publicityBy(check *published.Check) func(context.Context, []string) ([]redact.Publicity, error) {
+	return func(ctx context.Context, candidates []string) ([]redact.Publicity, error) {
+		places, err := check.Places(ctx, candidates)
+		out := make([]redact.Publicity, len(places))
+		for i, at := range places {
+			switch {
+			case at.Pushed:
+				out[i] = redact.Pushed
+			case at.At != "":
+				out[i] = redact.Committed
+			}
+		}
+		return out, err
+	}
 }
 
 // homes are the paths of the home folder: as the environment has it, and where links lead.
@@ -405,6 +426,11 @@ func (w *Workspace) KnownSecrets(c config.Config) []string {
 		roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
 	}
 	return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
+}
+
+// excused is the store of fingerprints of values that were stored because only unpushed commits have them.
+func (w *Workspace) excused(purpose remembered.Writing) *remembered.Store {
+	return remembered.OpenExcused(w.RekalDir(), purpose, w.Rand)
 }
 
 // Remembered is the store of fingerprints of values that were redacted here before.
