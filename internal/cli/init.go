@@ -259,10 +259,14 @@ func (c *initOptions) takeInLedgers(ctx context.Context, app *App, w *workspace.
 	if before == "" && len(own) == 0 {
 		done = append(done, "ledger branch "+shortRef(author.Ledger.Ref()))
 	}
-	if c.remote == "" || author.Config.Agreed(c.remote) && author.Config.Place != "" {
+	if c.remote == "" {
 		return done, nil
 	}
-	if err := w.StoreAgreement(ctx, c.remote, author.Config.Places[c.remote]); err != nil {
+	to, err := w.Route(ctx, c.remote)
+	if err != nil || author.Config.Agreed(c.remote, to.All()...) && len(author.Config.Addresses) > 0 {
+		return done, err
+	}
+	if err := w.StoreAgreement(ctx, c.remote, to.All()); err != nil {
 		return done, err
 	}
 	return append(done, "setting rekal.remote "+c.remote), nil

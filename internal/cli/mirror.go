@@ -134,6 +134,6 @@ func syncMirror(ctx context.Context, app *App, w *workspace.Workspace) (int, err
 	if err != nil {
 		return 0, err
 	}
-	w.NoteSynced(mirrorRemote)
+	w.NoteSynced(ctx, mirrorRemote)
 	return taken.Ledgers, w.CatchUp(ctx, nil)
 }

@@ -20,10 +20,10 @@ import (
 var errDeclined = errors.New("nothing was sent, because you did not agree")
 
 // unagreedError is a remote that nobody agreed to, where nobody can be asked.
-type unagreedError struct{ place, agrees string }
+type unagreedError struct{ act, place, agrees string }
 
 func (e *unagreedError) Error() string {
-	return fmt.Sprintf("nothing was sent to %s: nobody agreed to that, and nobody can be asked here", printable(e.place))
+	return fmt.Sprintf("nothing was %s %s: nobody agreed to that, and nobody can be asked here", e.act, printable(e.place))
 }
 
 // Hint is how to agree.
@@ -33,25 +33,45 @@ func (e *unagreedError) Hint() string {
 
 // confirmFirstSend shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can be asked, nothing is to be sent: that is an
 // unagreedError if there is something; agrees is the command that would agree.
-func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, remote, agrees string) (send bool, err error) {
-	stdin, ok := app.Stdin.(*os.File)
-	if !app.Terminal || !ok || !run.IsTerminal(stdin) || capture.InAgent(app.Getenv) {
+func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, remote string, to workspace.Route, agrees string) (send bool, err error) {
+	if !app.canAsk() {
 		out, err := author.Ledger.Outgoing(ctx, remote)
 		if err == nil && len(out.Sessions)+out.Memories > 0 {
-			err = &unagreedError{remotePlace(author, remote), agrees}
+			err = &unagreedError{"sent to", strings.Join(to.Push, " and "), agrees}
 		}
 		return false, err
 	}
-	shown, err := outgoingText(ctx, author, remote)
+	shown, err := outgoingText(ctx, author, remote, to)
 	if err != nil {
 		return false, err
 	}
 	fmt.Fprint(app.Stderr, shown)
-	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, remotePlace(author, remote)))
-	fmt.Fprintf(app.Stderr, "%ssend it? [y/N] ", stderrPrefix)
+	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, printable(strings.Join(to.Push, " or "))))
+	return app.ask(ctx, "send it?")
+}
+
+// confirmFetch has the user agree before ledgers come from another address than the one agreed to. Where nobody can be asked, that is an unagreedError.
+func (app *App) confirmFetch(ctx context.Context, remote string, to workspace.Route, agrees string) (fetch bool, err error) {
+	if !app.canAsk() {
+		return false, &unagreedError{"fetched from", to.Fetch, agrees}
+	}
+	app.notify(fmt.Sprintf(`%s leads to another place than you agreed to: ledgers come from %s then, and yours goes to %s`,
+		remote, printable(to.Fetch), printable(strings.Join(to.Push, " and "))))
+	return app.ask(ctx, "go on?")
+}
+
+// canAsk reports whether a person sits at a terminal.
+func (app *App) canAsk() bool {
+	stdin, ok := app.Stdin.(*os.File)
+	return app.Terminal && ok && run.IsTerminal(stdin) && !capture.InAgent(app.Getenv)
+}
+
+// ask asks a person on a terminal. No is errDeclined.
+func (app *App) ask(ctx context.Context, question string) (yes bool, err error) {
+	fmt.Fprintf(app.Stderr, "%s%s [y/N] ", stderrPrefix, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(stdin).ReadString('\n') // no answer is no
+		line, _ := bufio.NewReader(app.Stdin).ReadString('\n') // no answer is no
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
@@ -65,17 +85,18 @@ func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, r
 	}
 }
 
-func remotePlace(author workspace.Author, remote string) string {
-	return cmp.Or(author.Config.Places[remote], remote)
+// routeText names a remote, and the addresses to which it leads.
+func routeText(remote string, addresses ...string) string {
+	return printable(fmt.Sprintf("%s (%s)", remote, strings.Join(addresses, ", ")))
 }
 
 // printOutgoing prints what a push would send where.
-func (app *App) printOutgoing(ctx context.Context, author workspace.Author, remote string) error {
-	shown, err := outgoingText(ctx, author, remote)
+func (app *App) printOutgoing(ctx context.Context, author workspace.Author, remote string, to workspace.Route) error {
+	shown, err := outgoingText(ctx, author, remote, to)
 	if err != nil {
 		return err
 	}
-	if !author.Config.Agreed(remote) {
+	if !author.Config.Agreed(remote, to.All()...) {
 		shown += fmt.Sprintf("you have not agreed to send anything to %s yet\n", printable(remote))
 	}
 	_, err = fmt.Fprint(app.Stdout, shown)
@@ -83,12 +104,12 @@ func (app *App) printOutgoing(ctx context.Context, author workspace.Author, remo
 }
 
 // outgoingText lists what a push would send to a remote: sessions with their first prompts and sizes.
-func outgoingText(ctx context.Context, author workspace.Author, remote string) (string, error) {
+func outgoingText(ctx context.Context, author workspace.Author, remote string, route workspace.Route) (string, error) {
 	out, err := author.Ledger.Outgoing(ctx, remote)
 	if err != nil {
 		return "", err
 	}
-	to := printable(fmt.Sprintf("%s (%s)", remote, remotePlace(author, remote)))
+	to := routeText(remote, route.Push...)
 	if out.Commits == 0 {
 		return fmt.Sprintf("nothing of the ledger would go to %s that it does not have\n", to), nil
 	}

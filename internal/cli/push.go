@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -78,11 +79,15 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	to, err := w.Route(ctx, remote)
+	if err != nil {
+		return err
+	}
 	if c.dryRun {
-		return app.printOutgoing(ctx, author, remote)
+		return app.printOutgoing(ctx, author, remote, to)
 	}
 	app.notifyPaused(author.Config)
-	err = app.push(ctx, w, author, remote, c.agreeCommand("push", remote))
+	err = app.push(ctx, w, author, remote, to, c.agreeCommand("push", remote))
 	if w.CheckReady() == nil { // else there is no cache
 		err = errors.Join(err, capture.UpdateCache(ctx, w.Repo, w.RekalDir()))
 	}
@@ -90,39 +95,40 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 }
 
 // push sends the ledger, says so, and notes that the user agreed to this remote. They agree by a command, or by their answer; "" if they did.
-func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote, agrees string) error {
-	if agrees != "" && !author.Config.Agreed(remote) {
-		if send, err := app.confirmFirstSend(ctx, author, remote, agrees); !send || err != nil {
+func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string, to workspace.Route, agrees string) error {
+	if agrees != "" && !author.Config.Agreed(remote, to.All()...) {
+		if send, err := app.confirmFirstSend(ctx, author, remote, to, agrees); !send || err != nil {
 			return err
 		}
 	}
 	if all, _ := author.Ledger.IsSent(remote); !all {
-		app.notifyStep("sending the ledger to " + remote)
+		app.notifyStep("sending the ledger to " + routeText(remote, to.Push...))
 	}
 	sent, err := w.Send(ctx, author, remote, nil, git.Attended(app.Terminal))
 	if err := errors.Join(err, app.reportScrubbedLedgers(ctx, w, sent.Scrubbed)); err != nil {
 		return err
 	}
 	if sent.Commits > 0 {
-		app.printDone("sent to %s: %s of %s", remote, session.CountNoun(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.printDone("sent to %s: %s of %s (%s)", remote, session.CountNoun(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), printable(strings.Join(to.Push, ", ")))
 	}
-	return app.storeAgreement(ctx, w, author, remote)
+	return app.storeAgreement(ctx, w, author, remote, to)
 }
 
 // storeAgreement notes that the user shares with a remote, and with what its name stands for now, where
 // that is news.
-func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
+func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string, to workspace.Route) error {
 	conf := author.Config
 	if conf.Remote != "" && conf.Remote != remote && slices.Contains(conf.Remotes, conf.Remote) {
 		return nil // this once
 	}
-	if conf.Agreed(remote) && conf.Place != "" {
+	agreed := conf.Agreed(remote, to.All()...)
+	if agreed && len(conf.Addresses) > 0 {
 		return nil
 	}
-	if err := w.StoreAgreement(ctx, remote, conf.Places[remote]); err != nil {
+	if err := w.StoreAgreement(ctx, remote, to.All()); err != nil {
 		return err
 	}
-	if !conf.Agreed(remote) {
+	if !agreed {
 		app.hint(fmt.Sprintf(`from now on "git push" sends the ledger to %s, too; "git config rekal.autopush false" stops that`, remote))
 	}
 	return nil

@@ -60,7 +60,12 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 		if noRemote != nil {
 			return noRemote
 		}
-		if err := app.printOutgoing(ctx, author, remote); err != nil {
+		to, err := w.Route(ctx, remote)
+		if err == nil {
+			fmt.Fprintf(app.Stdout, "would fetch from %s\n", routeText(remote, to.Fetch))
+			err = app.printOutgoing(ctx, author, remote, to)
+		}
+		if err != nil {
 			return err
 		}
 		fmt.Fprint(app.Stdout, "\nbefore that, a sync captures what is new, and sends it, too:\n")
@@ -92,7 +97,18 @@ func (app *App) warnForeignSignatures(ctx context.Context, w *workspace.Workspac
 // shareLedgers fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
 func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
-	app.notifyStep("fetching the ledgers of " + remote)
+	to, err := w.Route(ctx, remote)
+	if err != nil {
+		return err
+	}
+	agrees := c.agreeCommand("sync", remote)
+	if conf := author.Config; agrees != "" && remote == conf.Remote && !conf.Agreed(remote, to.Fetch) {
+		if ok, err := app.confirmFetch(ctx, remote, to, agrees); !ok || err != nil {
+			return err
+		}
+		agrees = "" // to all of them
+	}
+	app.notifyStep("fetching the ledgers of " + routeText(remote, to.Fetch))
 	before, _ := ledger.Fetched(w.Repo, remote) // what can't be read, Adopt says
 	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))
 	if ctx.Err() != nil {
@@ -105,7 +121,7 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 			app.notify(explain(refused))
 		}
 	}
-	w.NoteSynced(remote)
+	w.NoteSynced(ctx, remote)
 	if err != nil {
 		return err
 	}
@@ -121,12 +137,12 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 		return err
 	}
 	if taken.Ledgers > 0 {
-		app.printDone("fetched from %s: %s with something new", remote, session.CountNoun(taken.Ledgers, "ledger"))
+		app.printDone("fetched from %s: %s with something new (%s)", remote, session.CountNoun(taken.Ledgers, "ledger"), printable(to.Fetch))
 	}
 	if author.Config.Remote == "" && unfetched == nil {
 		app.hintMirrored(ctx, w, remote)
 	}
-	unsent := app.push(ctx, w, author, remote, c.agreeCommand("sync", remote))
+	unsent := app.push(ctx, w, author, remote, to, agrees)
 	switch {
 	case unfetched != nil && unsent != nil && ctx.Err() == nil:
 		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))

@@ -25,8 +25,7 @@ type Config struct {
 	Enabled  bool   // rekal.enabled: whether the hooks capture; default true
 	Actor    string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
 	Remote   string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
-	Place    string // rekal.url: what Remote stood for when the user agreed, plain; "" when that is not known
-	Loud     bool   // rekal.url is there with a user or password, which Place lacks
+	Loud     bool   // rekal.url is there with a user or password, which Addresses lack
 	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
@@ -39,6 +38,9 @@ type Config struct {
 	OnlyVerified   bool // rekal.require is "verified": agents are told nothing else
 	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
 
+	// Addresses are those to which Remote led when the user agreed, plain (rekal.url); none when that is not known.
+	Addresses []string
+
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
 	Ignore  []string         // rekal.ignore: globs of refs and addresses of ledgers that are not read
@@ -50,7 +52,7 @@ type Config struct {
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
-	Places   map[string]string   // remote → the URL that a push goes to, plain
+	Places   map[string]string   // remote → its URL as it is set, plain
 	Upstream map[string]string   // short branch name → the remote of its upstream
 }
 
@@ -75,21 +77,9 @@ var (
 	ErrUnknownRemote = advice.New("no such remote", `"git remote" lists them, "git config rekal.remote NAME" chooses one`)
 )
 
-// Agreed reports whether the user agreed to send the ledger to what a remote's name stands for
-// now: names can be given to other places.
-func (c Config) Agreed(remote string) bool {
-	return remote == c.Remote && (c.Place == "" || c.Place == c.Places[remote])
-}
-
-// FetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
-func (c Config) FetchedRemote() string {
-	switch {
-	case c.Remote != "" && c.Agreed(c.Remote):
-		return c.Remote
-	case c.Remote == "" && len(c.Remotes) == 1:
-		return c.Remotes[0]
-	}
-	return ""
+// Agreed reports whether the user agreed to exchange ledgers with the addresses to which a remote's name leads now: names can be given to others.
+func (c Config) Agreed(remote string, addresses ...string) bool {
+	return remote == c.Remote && (len(c.Addresses) == 0 || !slices.ContainsFunc(addresses, func(a string) bool { return !slices.Contains(c.Addresses, a) }))
 }
 
 // RemoteFor chooses the remote to share with: the one that is asked for, else rekal.remote,
@@ -153,6 +143,10 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	}
 	c, err := parse(conf, env)
 	c.Git = all
+	for _, url := range all["rekal.url"] {
+		c.Addresses = append(c.Addresses, WithoutCredentials(url))
+		c.Loud = c.Loud || WithoutCredentials(url) != url
+	}
 	c.readPrices(conf)
 	c.readValues(all, env, "redact.allow", c.addAllowed)
 	c.readValues(all, env, "exclude", c.addExcluded)
@@ -286,8 +280,6 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c.Remote, _ = r.value("remote")
-	c.Place = WithoutCredentials(conf["rekal.url"])
-	c.Loud = c.Place != conf["rekal.url"]
 	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
 	c.readRemotes(conf)

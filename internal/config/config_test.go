@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func TestRead(t *testing.T) {
 		{name: "sharing", conf: "[rekal]\nremote = team\nautopush = false\n", want: config.Config{Enabled: true, Remote: "team"}},
 		{
 			name: "where it was agreed to share", conf: "[rekal]\nremote = team\nurl = u\n[remote \"team\"]\nurl = u\npushurl = p\n",
-			want: config.Config{Enabled: true, Autopush: true, Remote: "team", Place: "u", Remotes: []string{"team"}, Places: map[string]string{"team": "p"}},
+			want: config.Config{Enabled: true, Autopush: true, Remote: "team", Addresses: []string{"u"}, Remotes: []string{"team"}, Places: map[string]string{"team": "p"}},
 		},
 		{name: "sharing, in the environment", conf: "[rekal]\nremote = team\n", env: []string{"REKAL_REMOTE=other", "REKAL_AUTOPUSH=no"}, want: config.Config{Enabled: true, Remote: "other"}},
 		{name: "autopush is not a boolean", conf: "[rekal]\nautopush = sometimes\n", err: `config: rekal.autopush: "sometimes" is not a boolean`},
@@ -196,20 +197,22 @@ func TestRemoteFor(t *testing.T) {
 
 func TestAgreed(t *testing.T) {
 	for _, tt := range []struct {
-		name, place, now string
-		want             bool
+		name          string
+		agreed, leads []string
+		want          bool
 	}{
-		{"the same place", "u", "u", true},
-		{"the name went to another place", "u", "v", false},
-		{"the name is nobody's any more", "u", "", false},
-		{"agreed by the name alone", "", "u", true},
+		{"the same place", []string{"u"}, []string{"u"}, true},
+		{"the name went to another place", []string{"u"}, []string{"v"}, false},
+		{"one more place", []string{"u"}, []string{"u", "v"}, false},
+		{"one place less", []string{"u", "v"}, []string{"v"}, true},
+		{"agreed by the name alone", nil, []string{"u"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := config.Config{Remote: "team", Place: tt.place, Places: map[string]string{"team": tt.now}}
-			if got := c.Agreed("team"); got != tt.want {
+			c := config.Config{Remote: "team", Addresses: tt.agreed}
+			if got := c.Agreed("team", tt.leads...); got != tt.want {
 				t.Errorf("%v, want %v", got, tt.want)
 			}
-			if c.Agreed("other") {
+			if c.Agreed("other", tt.leads...) {
 				t.Error("another remote")
 			}
 		})
@@ -249,7 +252,7 @@ func TestPlain(t *testing.T) {
 	}
 	r, env := repo(t, "[rekal]\nremote = o\nurl = https://a:old@h/r\n[remote \"o\"]\nurl = https://a:new@h/r\n")
 	got, err := config.Read(context.Background(), r, env)
-	if err != nil || !got.Agreed("o") || !got.Loud || got.Place != "https://h/r" {
+	if err != nil || !got.Agreed("o", got.Places["o"]) || !got.Loud || !slices.Equal(got.Addresses, []string{"https://h/r"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -222,6 +222,7 @@ func (d *doctor) sharing(ctx context.Context) {
 		d.addCheck("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
 	}
 	conf := d.author.Config
+	to, err := d.Route(ctx, conf.Remote)
 	switch {
 	case conf.Remote == "":
 		d.addCheck("sharing", Well, "", "nothing is sent anywhere")
@@ -229,7 +230,10 @@ func (d *doctor) sharing(ctx context.Context) {
 	case !slices.Contains(conf.Remotes, conf.Remote):
 		d.addCheck("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
 		return
-	case !conf.Agreed(conf.Remote):
+	case err != nil:
+		d.addCheck("sharing", Wrong, "", "%v", err)
+		return
+	case !conf.Agreed(conf.Remote, to.All()...):
 		d.addCheck("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
 		return
 	}

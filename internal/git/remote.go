@@ -38,8 +38,33 @@ func (r *Repo) Replace(ctx context.Context, remote, ref string, old, new OID, at
 	return r.push(ctx, remote, string(new)+":"+ref, attended, "--force-with-lease="+ref+":"+string(old))
 }
 
+// PushAddresses are the addresses to which a push to a remote goes, each of them, and FetchAddress is the one that a fetch asks: as git makes them out of
+// its settings, of which several URLs, url.*.insteadOf and url.*.pushInsteadOf are some.
+func (r *Repo) PushAddresses(ctx context.Context, remote string) ([]string, error) {
+	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
+	if err != nil {
+		return nil, fmt.Errorf("git: where %q leads: %w", remote, err)
+	}
+	return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), nil
+}
+
+// FetchAddress is described at PushAddresses.
+func (r *Repo) FetchAddress(ctx context.Context, remote string) (string, error) {
+	out, err := r.Run(ctx, "remote", "get-url", "--", remote)
+	if err != nil {
+		return "", fmt.Errorf("git: where %q leads: %w", remote, err)
+	}
+	return strings.TrimSuffix(out, "\n"), nil
+}
+
+// ownPush are the settings of the user's own pushes that a push of one's own is not to repeat.
+var ownPush = []string{ //nolint:gochecknoglobals // read-only
+	"-c", "push.pushOption=", "-c", "push.negotiate=false", "-c", "push.autoSetupRemote=false", "-c", "push.gpgSign=false",
+}
+
 func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attended, options ...string) (sent bool, err error) {
-	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"}
+	args := append(slices.Clone(ownPush), "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+		"--no-atomic", "--no-force-if-includes", "--no-set-upstream", "--no-prune")
 	args = append(append(args, options...), remote, refspec)
 	if !strings.Contains(remote, "=") {
 		// A mirror takes no single refs unless told that it is none.
@@ -155,6 +180,20 @@ func failureLine(stderr string) string {
 		}
 	}
 	return lastLine(stderr)
+}
+
+// SetConfigValues has a key of the repository's own configuration have these values, one or several. Of a process that dies, the first stay.
+func (r *Repo) SetConfigValues(ctx context.Context, key string, values []string) error {
+	for i, v := range values {
+		how := "--add"
+		if i == 0 {
+			how = "--replace-all"
+		}
+		if err := r.configure(ctx, "set", key, how, key, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetConfig writes one key into the repository's own configuration.

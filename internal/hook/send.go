@@ -23,11 +23,15 @@ func (c Call) sendLedger(ctx context.Context, w *workspace.Workspace, author wor
 	if err != nil {
 		return err
 	}
-	if !author.Config.Agreed(remote) {
-		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
-	}
 	if all, err := author.Ledger.IsSent(remote); err != nil || all {
 		return err
+	}
+	to, err := w.Route(ctx, remote)
+	if err != nil {
+		return fmt.Errorf("the ledger was not sent: %w", err)
+	}
+	if !author.Config.Agreed(remote, to.All()...) {
+		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
 	}
 	sent, err := w.Send(ctx, author, remote, pushedCommits(input), false)
 	for _, d := range sent.Scrubbed {
@@ -39,8 +43,8 @@ func (c Call) sendLedger(ctx context.Context, w *workspace.Workspace, author wor
 	if err != nil {
 		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
 	}
-	if author.Config.Place == "" { // rekal.remote was set by hand: it meant this place
-		return w.StorePlace(ctx, author.Config.Places[remote])
+	if len(author.Config.Addresses) == 0 { // rekal.remote was set by hand: it meant this place
+		return w.StoreAddresses(ctx, to.All())
 	}
 	return nil
 }

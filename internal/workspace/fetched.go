@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
@@ -32,7 +33,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 		return
 	}
 	conf, err := w.Settings()
-	remote := conf.FetchedRemote()
+	remote := w.fetchedRemote(ctx, conf)
 	if err != nil || remote == "" {
 		return
 	}
@@ -72,10 +73,21 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 	_ = writeFetched(path, tips) // where that can't be, the next question looks again
 }
 
+// fetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
+func (w *Workspace) fetchedRemote(ctx context.Context, conf config.Config) string {
+	if conf.Remote == "" && len(conf.Remotes) == 1 {
+		return conf.Remotes[0]
+	}
+	if from, err := w.Repo.FetchAddress(ctx, conf.Remote); err != nil || !conf.Agreed(conf.Remote, config.WithoutCredentials(from)) {
+		return ""
+	}
+	return conf.Remote
+}
+
 // NoteSynced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does it again.
-func (w *Workspace) NoteSynced(remote string) {
+func (w *Workspace) NoteSynced(ctx context.Context, remote string) {
 	conf, err := w.Settings()
-	if err != nil || conf.FetchedRemote() != remote {
+	if err != nil || w.fetchedRemote(ctx, conf) != remote {
 		return
 	}
 	if tips, err := ledger.Fetched(w.Repo, remote); err == nil {

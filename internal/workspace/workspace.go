@@ -268,17 +268,41 @@ func (w *Workspace) Remote(a Author, asked string) (string, error) {
 	return a.Config.RemoteFor(asked, head.Branch)
 }
 
-// StoreAgreement stores the agreement to send the ledger: the name of the remote, and the place that the name stands for.
-func (w *Workspace) StoreAgreement(ctx context.Context, remote, place string) error {
-	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
-		return err
-	}
-	return w.StorePlace(ctx, place)
+// Route is where a remote's name leads, as git says, without credentials; see config.WithoutCredentials.
+type Route struct {
+	Push  []string // each gets what is pushed
+	Fetch string
 }
 
-// StorePlace notes what rekal.remote stands for; see config.WithoutCredentials.
-func (w *Workspace) StorePlace(ctx context.Context, place string) error {
-	return w.Repo.SetConfig(ctx, "rekal.url", place)
+// Route asks git where a remote leads now.
+func (w *Workspace) Route(ctx context.Context, remote string) (Route, error) {
+	push, err := w.Repo.PushAddresses(ctx, remote)
+	fetch, err2 := w.Repo.FetchAddress(ctx, remote)
+	for i := range push {
+		push[i] = config.WithoutCredentials(push[i])
+	}
+	return Route{push, config.WithoutCredentials(fetch)}, errors.Join(err, err2)
+}
+
+// All are the addresses to which a user agrees.
+func (r Route) All() []string {
+	if slices.Contains(r.Push, r.Fetch) {
+		return r.Push
+	}
+	return append(slices.Clone(r.Push), r.Fetch)
+}
+
+// StoreAgreement stores the agreement to send the ledger: the name of the remote, and the addresses to which the name leads.
+func (w *Workspace) StoreAgreement(ctx context.Context, remote string, addresses []string) error {
+	if err := w.StoreAddresses(ctx, addresses); err != nil {
+		return err
+	}
+	return w.Repo.SetConfig(ctx, "rekal.remote", remote)
+}
+
+// StoreAddresses notes where rekal.remote leads.
+func (w *Workspace) StoreAddresses(ctx context.Context, addresses []string) error {
+	return w.Repo.SetConfigValues(ctx, "rekal.url", addresses)
 }
 
 // RemoveAgreement removes the agreement, and returns the name of its remote; "" for none.
@@ -298,7 +322,7 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 		return nil, err
 	}
 	if a.Config.Loud { // an older version wrote it
-		if err := w.StorePlace(ctx, a.Config.Place); err != nil {
+		if err := w.StoreAddresses(ctx, a.Config.Addresses); err != nil {
 			return nil, err
 		}
 	}
