@@ -53,7 +53,7 @@ type Check struct {
 
 	mu    sync.Mutex
 	known map[string]Place // by candidate
-	tree  *tree             // as of the first question
+	tree  *tree            // as of the first question
 }
 
 // Place is where a candidate stands; the zero value is nowhere.
