@@ -15,7 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Codex reads the rollouts of OpenAI's Codex (CLI, desktop application, editors), versions 0.20 to 0.169:
+// Codex reads the rollouts of OpenAI's Codex (CLI, desktop application, editors), versions 0.20 to 0.171:
 //
 //	<home>/sessions/YYYY/MM/DD/rollout-<local time>-<session ID>.jsonl
 //	<home>/archived_sessions/rollout-<local time>-<session ID>.jsonl

@@ -25,7 +25,9 @@ type codexDecoder struct {
 	events    bool      // the rollout has events
 	prompt    string    // of an item, until it is known whether events repeat it
 	promptAt  time.Time
-	questions gjson.Result // that the agent asked last
+	questions gjson.Result  // that the agent asked last
+	scripts   []codexScript // of code mode, whose output is not there yet
+	itemized  bool          // the rollout has an item for each call, as versions from 0.150 on
 }
 
 // Decode reads the records of one rollout, which is one session.
@@ -37,7 +39,7 @@ func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, 
 // codexWants leaves out copies of what was said before, and what the program notes for itself.
 func codexWants(kind string) bool {
 	switch kind {
-	case "compacted", "world_state", "token_usage_record", "retained_context", "state":
+	case "compacted", "world_state", "token_usage_record", "retained_context", "inter_agent_communication_metadata", "state":
 		return false
 	}
 	return true
@@ -97,7 +99,7 @@ func (d *codexDecoder) beginSession(p gjson.Result) {
 	s := d.part
 	s.NativeID = cmp.Or(s.NativeID, ledgerNameOf(p.Get("id")))
 	d.setTime(parseTime([]byte(p.Get("timestamp").Raw)))
-	d.version = ledgerNameOf(p.Get("cli_version"))
+	d.version, d.itemized = ledgerNameOf(p.Get("cli_version")), p.Get("history_mode").Str == "paginated"
 	s.Branch = ledgerNameOf(p.Get("git.branch"))
 	source := p.Get("source")
 	s.ParentNative = cmp.Or(ledgerNameOf(p.Get("parent_thread_id")), ledgerNameOf(source.Get("subagent.thread_spawn.parent_thread_id")))
@@ -137,9 +139,9 @@ func (d *codexDecoder) event(p gjson.Result) {
 	switch p.Get("type").Str {
 	case "task_started", "turn_started":
 		d.turnOf(p.Get("turn_id").Str)
-		d.stopWaiting()
+		d.endTurn()
 	case "task_complete", "turn_complete", "turn_aborted":
-		d.stopWaiting()
+		d.endTurn()
 	}
 	if d.copied {
 		return
@@ -151,10 +153,10 @@ func (d *codexDecoder) event(p gjson.Result) {
 		d.addUsage(d.part, p.Get("info.total_token_usage").Raw, d.part.model.now, p.Get("info.last_token_usage"), codexCounts)
 	case "patch_apply_end":
 		d.addChanges(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
+	case "exec_command_end":
+		d.ended(p.Get("call_id").Str, p, false, d.addExecution)
 	case "mcp_tool_call_end":
-		if p.Get("result.Err").Exists() {
-			d.finishCall(d.part, p.Get("call_id").Str, true)
-		}
+		d.ended(p.Get("call_id").Str, p.Get("invocation"), p.Get("result.Err").Exists(), d.addServerCall)
 	case "thread_name_updated":
 		d.part.setSessionTitle(TitleAgent, stringOf([]byte(p.Get("thread_name").Raw)))
 	case "item_completed":
@@ -167,17 +169,36 @@ var codexCounts = counts{input: "input_tokens", output: "output_tokens", read: "
 
 // completedItem takes an item of versions from 0.150 on, which have these in place of single events.
 func (d *codexDecoder) completedItem(item gjson.Result) {
+	d.itemized = true
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
 	case "UserMessage":
 		d.addAsked(joinTexts(item.Get("content")))
 	case "FileChange":
 		d.addChanges(item.Get("id").Str, !failed, item.Get("changes"))
-	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
-		if failed {
-			d.finishCall(d.part, item.Get("id").Str, true)
-		}
+	case "CommandExecution":
+		d.ended(item.Get("id").Str, item, failed, d.addExecution)
+	case "McpToolCall":
+		d.ended(item.Get("id").Str, item, failed, d.addServerCall)
+	case "CollabAgentToolCall":
+		d.ended(item.Get("id").Str, item, failed, nil)
 	}
+}
+
+// ended takes the end of a call: add takes one that a script made, of which nothing else tells.
+func (d *codexDecoder) ended(id string, of gjson.Result, failed bool, add func(id string, of gjson.Result, failed bool)) {
+	switch {
+	case add != nil && d.isScripts(id):
+		add(id, of, failed)
+	case failed:
+		d.finishCall(d.part, id, true)
+	}
+}
+
+// endTurn takes that the agent is done with what it was asked: what has no result by now gets none.
+func (d *codexDecoder) endTurn() {
+	d.abandonScripts()
+	d.stopWaiting()
 }
 
 // addAsked takes a prompt.
@@ -188,17 +209,26 @@ func (d *codexDecoder) addAsked(s string) {
 
 // addChanges takes what an edit did.
 func (d *codexDecoder) addChanges(id string, ok bool, changes gjson.Result) {
+	u := toolUse{id: id, tool: "apply_patch", act: session.ActEdit}
+	changes.ForEach(func(path, c gjson.Result) bool {
+		e := codexChange(c)
+		u.paths, e.Path = append(u.paths, path.Str), path.Str
+		if to := c.Get("move_path"); to.Type == gjson.String {
+			u.paths, e.Path = append(u.paths, to.Str), to.Str
+		}
+		u.edits = append(u.edits, e)
+		return len(u.paths) < maxPatched
+	})
+	if d.isScripts(id) {
+		d.addScripted(u, "", nil, !ok)
+		return
+	}
 	if ok && changes.IsObject() {
 		delete(d.part.asked, id) // it is said exactly here
-		changes.ForEach(func(path, c gjson.Result) bool {
-			e := codexChange(c)
-			if to := c.Get("move_path"); to.Type == gjson.String {
-				path = to
-			}
-			e.Path = d.places.toolPath(validText(path.Str), d.part.cwd)
+		for _, e := range u.edits {
+			e.Path = d.places.toolPath(validText(e.Path), d.part.cwd)
 			d.addEdit(d.part, e)
-			return true
-		})
+		}
 	}
 	d.finishCall(d.part, id, !ok)
 }
@@ -236,8 +266,24 @@ func (d *codexDecoder) item(p gjson.Result) {
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		d.addToolCall(kind, p)
 	case "function_call_output", "custom_tool_call_output":
-		d.addToolResult(p.Get("call_id").Str, p.Get("output"))
+		if id := p.Get("call_id").Str; !d.endScript(id, joinTexts(p.Get("output"))) {
+			d.addToolResult(id, p.Get("output"))
+		}
+	case "agent_message":
+		d.addBrief(p)
 	}
+}
+
+// addBrief takes what another agent wrote to a subagent: what it is to do. Newer versions have only the model read that.
+func (d *codexDecoder) addBrief(p gjson.Result) {
+	head, brief, _ := strings.Cut(joinTexts(p.Get("content")), "Payload:\n")
+	if !d.part.sub || strings.Contains(head, "Message Type: FINAL_ANSWER") {
+		return
+	}
+	if p.Get(`content.#(type=="encrypted_content")`).Exists() {
+		brief = strings.TrimSpace(p.Get("recipient").Str + ": brief not readable")
+	}
+	d.addAsked(brief)
 }
 
 // holdPrompt takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless

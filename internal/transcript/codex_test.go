@@ -173,3 +173,93 @@ func TestCodexCopies(t *testing.T) {
 		})
 	}
 }
+
+// TestCodexScripts: what a script of code mode called stands as calls of their own, by its events or (in older versions) by its text.
+func TestCodexScripts(t *testing.T) {
+	exec := func(id, script string) string {
+		return codexItem(2, fmt.Sprintf(`{"type":"custom_tool_call","name":"exec","call_id":%q,"input":%q}`, id, script))
+	}
+	output := func(id, text string) string {
+		return codexItem(4, fmt.Sprintf(`{"type":"custom_tool_call_output","call_id":%q,"output":[{"type":"input_text","text":"Script completed\nOutput:\n"},{"type":"input_text","text":%q}]}`, id, text))
+	}
+	item := func(body string) string { return codexEvent(3, `{"type":"item_completed","item":{`+body+`}}`) }
+	asked := item(`"type":"UserMessage","id":"u","content":[{"type":"text","text":"go"}]`)
+	old := codexEvent(1, `{"type":"user_message","message":"go"}`)
+	const command = `"type":"CommandExecution","id":"exec-1","command":["/bin/bash","-lc","make test"],"cwd":"file:///work/shop","status":"failed","exit_code":2,"aggregated_output":"no"`
+	const change = `"type":"FileChange","id":"exec-2","status":"completed","changes":{"/work/shop/cart.go":{"type":"update","unified_diff":"@@ -1 +1 @@\n-one\n+two\n"},"/work/shop/old.go":{"type":"update","move_path":"/work/shop/new.go","unified_diff":"@@ -1 +1 @@\n-a\n+b\n"}}`
+	for _, c := range []struct {
+		name  string
+		lines []string
+		calls []string // tool, what it does, path, command, failed, status
+		edits int
+	}{
+		{"a command", []string{asked, exec("s", "await tools.exec_command(x)"), item(command), output("s", "no")}, []string{"exec_command run  make test true 2"}, 0},
+		{"one that ends behind the script", []string{asked, exec("s", "await tools.exec_command(x)"), output("s", ""), item(command)}, []string{"exec_command run  make test true 2"}, 0},
+		{
+			"edits and a move",
+			[]string{asked, exec("s", "await tools.apply_patch(x)"), item(change), output("s", "{}")},
+			[]string{"apply_patch edit cart.go  false 0", "apply_patch edit old.go  false 0", "apply_patch edit new.go  false 0"}, 2,
+		},
+		{
+			"an edit that failed",
+			[]string{asked, exec("s", "x"), item(strings.Replace(change, "completed", "failed", 1)), output("s", "{}")},
+			[]string{"apply_patch edit cart.go  true 0", "apply_patch edit old.go  true 0", "apply_patch edit new.go  true 0"}, 0,
+		},
+		{
+			"a server's tool, and a command beside it",
+			[]string{asked, exec("s", "x"), item(`"type":"McpToolCall","id":"exec-3","server":"git-rekal","tool":"recall","status":"completed"`), item(command), output("s", "")},
+			[]string{"mcp__git_rekal.recall    false 0", "exec_command run  make test true 2"}, 0,
+		},
+		{"nothing but a text", []string{asked, exec("s", "text(1+1)"), output("s", "2")}, []string{"exec    false 0"}, 0},
+		{"one that was given up", []string{asked, exec("s", "await tools.exec_command({cmd: 'ls'})"), codexEvent(4, `{"type":"turn_aborted"}`)}, nil, 0},
+		{
+			"the text of an older one",
+			[]string{old, exec("s", "const cmd = 'go ' + `test`;\n// tools.exec_command({cmd: 'no'})\nconst r = await tools.exec_command({ cmd, workdir: \"/work/shop\" });\nawait tools[\"exec_command\"]({\"cmd\": \"a\\u0062\"})"), output("s", "")},
+			[]string{"exec_command run  go test false 0", "exec_command run  ab false 0"}, 0,
+		},
+		{
+			"a patch of an older one, which its event tells",
+			[]string{
+				old, exec("s", "tools.apply_patch('*** Begin Patch\\n*** Update File: cart.go\\n@@\\n-one\\n+two\\n*** End Patch'); tools.exec_command({cmd: 'ls'})"),
+				codexEvent(3, `{"type":"patch_apply_end","call_id":"exec-2","success":true,"changes":{"/work/shop/cart.go":{"type":"update","unified_diff":"@@ -1 +1 @@\n-one\n+two\n"}}}`), output("s", ""),
+			},
+			[]string{"apply_patch edit cart.go  false 0", "exec_command run  ls false 0"}, 1,
+		},
+		{
+			"a patch of which nothing tells",
+			[]string{old, exec("s", "const patch = \"*** Begin Patch\\n*** Update File: cart.go\\n@@\\n-one\\n+two\\n*** End Patch\";\nawait tools.apply_patch(patch)"), output("s", "{}")},
+			[]string{"apply_patch edit cart.go  false 0"}, 1,
+		},
+		{"an older one that can't be told", []string{old, exec("s", "for (const c of list) await tools.exec_command({cmd: c + 1})"), output("s", "")}, []string{"exec_command run   false 0"}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := readCodex(t, append([]string{codexRecord(0, "session_meta", codexMeta+"}")}, c.lines...)...)
+			var calls []string
+			for _, u := range s.ToolCalls {
+				calls = append(calls, fmt.Sprintf("%s %s %s %s %v %d", u.Tool, u.Act, u.Path, u.Cmd, u.Failed, u.Exit))
+			}
+			harness.Equal(t, "calls", c.calls, calls)
+			harness.Equal(t, "edits", c.edits, len(s.Edits))
+		})
+	}
+}
+
+// TestCodexBriefs: what a subagent of newer versions is told only the model reads; what it answers is none of its parent's words.
+func TestCodexBriefs(t *testing.T) {
+	const sub = `,"thread_source":"subagent","parent_thread_id":"019ed836-0000-7000-8000-000000000000"}`
+	message := func(head, more string) string {
+		return codexItem(1, `{"type":"agent_message","author":"/root","recipient":"/root/writer","content":[{"type":"input_text","text":"Message Type: `+head+`\nPayload:\n`+more+`]}`)
+	}
+	answer := codexItem(2, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`)
+	for _, c := range []struct{ name, meta, line, first string }{
+		{"encrypted", sub, message("NEW_TASK", `"},{"type":"encrypted_content","encrypted_content":"gAAA"}`), "/root/writer: brief not readable"},
+		{"readable", sub, message("NEW_TASK", `write it"}`), "write it"},
+		{"of the parent", "}", message("FINAL_ANSWER", `it is written"}`), "Done."},
+		{"a result, told to a subagent", sub, message("FINAL_ANSWER", `it is written"}`), "Done."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := readCodex(t, codexRecord(0, "session_meta", codexMeta+c.meta), c.line, answer)
+			harness.Equal(t, "first turn", c.first, s.Turns[0].Content)
+		})
+	}
+}

@@ -32,6 +32,10 @@ func (d *codexDecoder) addToolCall(kind string, payload gjson.Result) {
 			args = gjson.Parse(input)
 		}
 	}
+	if kind == "custom_tool_call" && tool == scriptTool {
+		d.beginScript(payload.Get("call_id").Str, input)
+		return
+	}
 	u := codexTools.parse(payload.Get("call_id").Str, tool, args)
 	switch patch, ok := shellPatch(u.cmd); {
 	case ok:

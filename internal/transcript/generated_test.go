@@ -200,12 +200,16 @@ func TestGeneratedCounts(t *testing.T) {
 		folder, at string // at: where it stood below the home
 		agent      transcript.Agent
 		want       counts
+		model      string // that all but subagents' sessions are of
 	}{
-		{"pi-0.73.1", ".pi/agent", transcript.Pi{}, counts{7, 0, 8, 19, 18, 2, 8, 7, 25}},
-		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9, 31}},
-		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}},
-		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7, 25}},
-		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 2, 8, 8, 28}}, // with what sed changed as a call
+		{"pi-0.73.1", ".pi/agent", transcript.Pi{}, counts{7, 0, 8, 19, 18, 2, 8, 7, 25}, "scripted"},
+		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9, 31}, "scripted"},
+		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}, "scripted"},
+		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7, 25}, "scripted"},
+		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 2, 8, 8, 28}, "scripted"}, // with what sed changed as a call
+		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"}, // whether a command failed is written nowhere
+		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}, counts{19, 1, 23, 58, 52, 5, 25, 22, 72}, "gpt-6.2-sol"},
+		{"codex-0.171.0-subagent-v2", ".codex/sessions", transcript.Codex{}, counts{4, 1, 4, 16, 16, 2, 6, 8, 19}, "gpt-6-luna"},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			data, home := harness.Data(t, "agents-generated/"+c.folder), t.TempDir()
@@ -243,7 +247,7 @@ func TestGeneratedCounts(t *testing.T) {
 					if s.ParentNative != "" {
 						got.Subagents++
 					}
-					if s.NativeID != f.NativeID || s.Model != "scripted" && s.ParentNative == "" {
+					if s.NativeID != f.NativeID || s.Model != c.model && s.ParentNative == "" {
 						t.Errorf("%s: the session is %q, the model %q", f.NativeID, s.NativeID, s.Model)
 					}
 				}
