@@ -74,7 +74,7 @@ func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcr
 			s := raw[key]
 			next := renumber(part.Session, len(s.Turns), len(s.ToolCalls))
 			s.Turns, s.ToolCalls = append(s.Turns, next.Turns...), append(s.ToolCalls, next.ToolCalls...)
-			if s.Title = part.Title; part.TitleKind == transcript.TitlePrompt && r.offset > 0 {
+			if s.Title = part.Title; part.TitleKind <= transcript.TitlePrompt && r.offset > 0 {
 				s.Title = "" // made of this piece of the transcript alone
 			}
 			raw[key] = s

@@ -171,6 +171,10 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 	}
 	var taken, waiting []*reading
 	changed = g.withinBudget(agent.Name(), changed)
+	// A fork that names no origin is mostly written to later than that.
+	slices.SortStableFunc(changed, func(a, b transcript.File) int {
+		return cmp.Or(cmp.Compare(min(len(a.AgentID), 1), min(len(b.AgentID), 1)), a.ModTime.Compare(b.ModTime))
+	})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i, next := range g.readAll(ctx, agent, changed, all, roots) {
@@ -261,12 +265,16 @@ func (g *collector) firstReady(waiting []*reading, next []transcript.File) int {
 	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waitsForParent(r, waiting, next) })
 }
 
-// waitsForParent reports whether a reading is of a subagent whose parent is not added yet but will be. Names of files don't tell the order.
+// waitsForParent reports whether a reading is of a subagent, or of a fork, whose parent or origin is not added yet but will be. Names of files don't
+// tell the order.
 func (g *collector) waitsForParent(r *reading, waiting []*reading, next []transcript.File) bool {
-	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
-		is := func(f transcript.File) bool { return f.NativeID == s.ParentNative && f.Path != r.file.Path }
-		return s.ParentNative != "" && g.sessionID(r.agent, s.ParentNative) == "" &&
+	willBeAdded := func(native string) bool {
+		is := func(f transcript.File) bool { return f.NativeID == native && f.Path != r.file.Path }
+		return native != "" && g.sessionID(r.agent, native) == "" &&
 			(slices.ContainsFunc(next, is) || slices.ContainsFunc(waiting, func(r *reading) bool { return is(r.file) }))
+	}
+	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
+		return willBeAdded(s.ParentNative) || willBeAdded(s.OriginNative)
 	})
 }
 
@@ -358,7 +366,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if k == nil && fresh == nil {
 		return g.beginSession(ctx, r, s)
 	}
-	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.IsInformative(k.Title) || !session.IsInformative(s.Title))) {
+	if s.TitleKind <= transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.IsInformative(k.Title) || !session.IsInformative(s.Title))) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {
@@ -422,14 +430,9 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	out.ID = session.NewID(out.StartedAt, s.Source, s.NativeID)
 	out.Parent = g.sessionID(s.Source, s.ParentNative)
 	out.ForkedFrom = g.sessionID(s.Source, s.ForkNative)
-	if s.ParentNative == "" {
-		var err error
-		if out, err = g.asFork(ctx, out); err != nil {
-			return err
-		}
-		if len(out.Turns) == 0 {
-			return nil
-		}
+	out, err := g.asFork(ctx, out)
+	if err != nil || len(out.Turns) == 0 {
+		return err
 	}
 	g.addContent(r, out, nil)
 	return nil

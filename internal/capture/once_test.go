@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,51 @@ func TestCopiesOfWhatRedactionChanges(t *testing.T) {
 		w.capture()
 		own := w.held().sessions[sidA]
 		harness.Equal(t, "turns, calls", [2]int{2, 1}, [2]int{len(own.Turns), len(own.ToolCalls)})
+	})
+}
+
+// A fork is one also where its file comes first; so is a side question, which begins with a copy of its session.
+func TestCopiesThatComeFirst(t *testing.T) {
+	const first, later = "11111111-0000-4000-8000-000000000001", "99999999-0000-4000-8000-000000000009"
+	history := func(sid, extra string) []string {
+		return []string{
+			rec(sid, "user", 0, `"message":{"role":"user","content":"round the total"}`+extra),
+			rec(sid, "assistant", 1, `"message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"text","text":"Rounded."}],"usage":{"input_tokens":10,"output_tokens":5}}`+extra),
+		}
+	}
+	t.Run("a fork that names its origin", func(t *testing.T) {
+		w := newWorld(t)
+		w.add(first, append(history(first, `,"forkedFrom":{"sessionId":"`+later+`"}`), ask(first, 5, "now with floats"))...)
+		w.add(later, append(history(later, ""), ask(later, 9, "and ship it"))...)
+		w.capture()
+		fork, origin := w.held().sessions[first], w.held().sessions[later]
+		harness.Equal(t, "turns of the origin, and of the fork", [2]int{3, 1}, [2]int{len(origin.Turns), len(fork.Turns)})
+		harness.Equal(t, "forked from", origin.ID, fork.ForkedFrom)
+	})
+	t.Run("one that names none", func(t *testing.T) {
+		w := newWorld(t)
+		w.add(first, append(history(first, ""), ask(first, 5, "now with floats"))...)
+		w.add(later, history(later, "")...)
+		if err := os.Chtimes(w.transcript(later), second(2), second(2)); err != nil {
+			t.Fatal(err)
+		}
+		w.capture()
+		harness.Equal(t, "forked from", w.held().sessions[later].ID, w.held().sessions[first].ForkedFrom)
+	})
+	t.Run("a side question", func(t *testing.T) {
+		w := newWorld(t)
+		const aside = "aside_question-94d2"
+		w.add(later, history(later, "")...)
+		var copied []string
+		for _, r := range append(history(later, ""), ask(later, 5, "how large is the cache?")) {
+			copied = append(copied, byAgent(aside, r))
+		}
+		w.add(later+"/subagents/agent-"+aside, copied...)
+		w.capture()
+		asked := w.held().sessions[aside]
+		harness.Equal(t, "turns", 1, len(asked.Turns))
+		harness.Equal(t, "requests", 0, len(asked.Usage))
+		harness.Equal(t, "parent", w.held().sessions[later].ID, asked.Parent)
 	})
 }
 

@@ -109,10 +109,10 @@ func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 }
 
 // lastWords is the agent's last text.
-func lastWords(turns []result.Turn) string {
+func lastWords(source string, turns []result.Turn) string {
 	last := ""
 	for _, t := range turns {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && session.TypedByPerson(t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && session.TypedByPerson(source, t.Content) != "" {
 			last = t.Content
 		}
 	}

@@ -176,7 +176,7 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 		head = "\n**Asked in this part:**\n\n"
 	}
 	writeList(&r.Builder, head, longestPrompts(asked, words*3/10), len(asked))
-	if last := lastWords(s.Said); last != "" {
+	if last := lastWords(s.Source, s.Said); last != "" {
 		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", blockQuote(last, words*3/10))
 	}
 	writeList(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ClaudeCode reads the transcripts of Claude Code, versions 2.0 to 2.1.330:
+// ClaudeCode reads the transcripts of Claude Code, versions 2.0 to 2.1.332:
 //
 //	<store>/<folder>/<session ID>.jsonl
 //	<store>/<folder>/<session ID>/subagents/agent-<agent ID>.jsonl (and .meta.json)

@@ -29,6 +29,7 @@ type claudeDecoder struct {
 	decoder
 	rec     claudeRecord
 	members map[string]*[]byte // of rec
+	ran     string             // the commands since the last prompt
 }
 
 // line takes one record; it reports whether the line is one.
@@ -103,7 +104,7 @@ func (d *claudeDecoder) record(kind string, p *part) {
 	case "summary":
 		d.titles = append(d.titles, leafTitle{stringOf(r.leaf), stringOf(r.summary)})
 	case "queue-operation":
-		p.queue.apply(stringOf(r.operation), session.TypedByPerson(stringOf(r.content)), stringOf(r.reason), d.ts, d.start, p.where)
+		p.queue.apply(stringOf(r.operation), claudeTyped(stringOf(r.content)), stringOf(r.reason), d.ts, d.start, p.where)
 	case "user":
 		d.user(p)
 	case "assistant":
@@ -143,6 +144,9 @@ func (d *claudeDecoder) settlePlace(p *part) {
 	if p.ParentNative == "" && d.opt.File.AgentID != "" {
 		p.ParentNative = ledgerName(stringOf(r.session))
 	}
+	if p.OriginNative == "" && len(r.forkedFrom) > 0 {
+		p.OriginNative = ledgerNameOf(gjson.GetBytes(r.forkedFrom, "sessionId"))
+	}
 }
 
 // message is the content of the record's message; ok is false when it has none.
@@ -175,10 +179,14 @@ func (d *claudeDecoder) user(p *part) {
 			d.addTurn(p, session.RoleHuman, s)
 		}
 	}
-	if s := typedPrompts(content); s != "" {
+	switch s := typedPrompts(content); {
+	case s != "":
 		p.queue.noteCarried(s)
 		d.addTurn(p, session.RoleHuman, s)
 		d.stopWaiting()
+		d.ran = ""
+	case p.command == "" && (p.where == inside || p.where == unknown):
+		p.command = startedCommand(content)
 	}
 }
 
@@ -215,9 +223,12 @@ func (d *claudeDecoder) assistant(p *part) {
 //nolint:gochecknoglobals // a table
 var claudeCounts = counts{input: "input_tokens", output: "output_tokens", read: "cache_read_input_tokens", written: "cache_creation_input_tokens"}
 
-// attachment takes the one kind that is a prompt: typed while the agent worked.
+// attachment takes the kinds that say something: a prompt that was typed while the agent worked, a file that was changed beside the tools.
 func (d *claudeDecoder) attachment(p *part) {
 	a := gjson.ParseBytes(d.rec.attachment)
+	if a.Get("type").Str == "edited_text_file" {
+		d.addShellEdit(p, a)
+	}
 	if a.Get("type").Str != "queued_command" || a.Get("isMeta").Bool() {
 		return
 	}
@@ -240,6 +251,9 @@ func (d *claudeDecoder) addCall(p *part, block gjson.Result) {
 	u := claudeTools.parse(block.Get("id").Str, ledgerName(validText(block.Get("name").Str)), block.Get("input"))
 	if u.act != session.ActEdit {
 		u.paths = firstText(block.Get("input"), claudeTools.paths...)
+	}
+	if u.act == session.ActRun && len(d.ran) < maxCmd {
+		d.ran += u.cmd + "\n"
 	}
 	d.decoder.addCall(p, u)
 }

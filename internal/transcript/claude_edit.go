@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -44,6 +46,27 @@ func structuredHunks(patch gjson.Result) (hunks []Hunk, ok bool) {
 		return []Hunk{{New: linesOf(patch.Get("content").Str)}}, patch.Get("structuredPatch").IsArray()
 	}
 	return hunksOf(lines), patch.Get("structuredPatch").IsArray()
+}
+
+// claudeNumbered is a line of a file as Claude Code shows it: its number and its text.
+var claudeNumbered = lazy.Expr(`^\s*\d+(?:\t|→)(.*)$`)
+
+// addShellEdit takes what the program shows of a file that was changed beside its tools. Where a command since the last prompt names the file, the
+// command wrote that; else it may be anybody's.
+func (d *claudeDecoder) addShellEdit(p *part, shown gjson.Result) {
+	path := validText(shown.Get("filename").Str)
+	if name := path[strings.LastIndexAny(path, `/\`)+1:]; name == "" || !strings.Contains(d.ran, name) {
+		return
+	}
+	var lines []string
+	for l := range strings.SplitSeq(validText(shown.Get("snippet").Str), "\n") {
+		if m := claudeNumbered.FindStringSubmatch(l); m != nil {
+			lines = append(lines, "+"+m[1])
+		} else {
+			lines = append(lines, "@@")
+		}
+	}
+	d.addEdit(p, Edit{Path: d.places.toolPath(path, p.cwd), Hunks: hunksOf(lines)})
 }
 
 // claudeTools are the tools that touch files or run commands.

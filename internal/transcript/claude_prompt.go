@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -28,7 +29,7 @@ func mayBeByPerson(origin []byte, source string) bool {
 // an array. A block that repeats an earlier one is taken once.
 func typedPrompts(content gjson.Result) string {
 	if content.Type == gjson.String {
-		return session.TypedByPerson(validText(content.Str))
+		return claudeTyped(content.Str)
 	}
 	var kept []string
 	if content.IsArray() {
@@ -36,7 +37,7 @@ func typedPrompts(content gjson.Result) string {
 			s := ""
 			switch block.Get("type").Str {
 			case "text":
-				s = session.TypedByPerson(validText(block.Get("text").Str))
+				s = claudeTyped(block.Get("text").Str)
 			case "tool_result":
 				s = rejectionText(block)
 			}
@@ -48,17 +49,50 @@ func typedPrompts(content gjson.Result) string {
 	return strings.Join(kept, "\n\n")
 }
 
+// claudeTyped is what a person typed of a text.
+func claudeTyped(s string) string { return session.TypedByPerson(ClaudeCode{}.Name(), validText(s)) }
+
+// startedCommand is the slash command of which a message tells, if it asks something of the agent.
+func startedCommand(content gjson.Result) string {
+	name := session.CommandName(ClaudeCode{}.Name(), joinTexts(content))
+	if session.IsSetting(ClaudeCode{}.Name(), name) {
+		return ""
+	}
+	return name
+}
+
+// claudeRefusal is a result that tells that a person refused a call, to the session or to a subagent, with what he said.
+var claudeRefusal = lazy.Expr(`(?s)^(?:The user doesn't want to |Permission for this tool use was denied).*?[Tt]he user said:\s*(.*)$`)
+
 // rejectionText is what the user wrote when refusing a tool call.
 func rejectionText(block gjson.Result) string {
 	if !block.Get("is_error").Bool() {
 		return ""
 	}
-	s := joinTexts(block.Get("content"))
-	if !strings.HasPrefix(s, "The user doesn't want to proceed") {
+	m := claudeRefusal.FindStringSubmatch(joinTexts(block.Get("content")))
+	if m == nil {
 		return ""
 	}
-	_, said, _ := strings.Cut(s, "the user said:")
-	return session.TypedByPerson(validText(said))
+	said := claudeTyped(m[1])
+	if strings.HasPrefix(said, "The user wants to clarify these questions.") { // who chose to chat about them
+		return clarifiedAnswers(said)
+	}
+	return said
+}
+
+// clarifiedAnswers is what a person had answered of the agent's questions before he chose to chat about them.
+func clarifiedAnswers(told string) string {
+	_, list, _ := strings.Cut(told, "Questions asked:\n")
+	var kept []string
+	for _, one := range strings.Split("\n"+list, "\n- \"")[1:] {
+		question, rest, _ := strings.Cut(one, "\"\n")
+		answer, notes, _ := strings.Cut(rest, "User notes:")
+		_, answer, _ = strings.Cut(answer, "Answer:")
+		if s := strings.TrimSpace(strings.TrimSpace(answer) + "\n" + strings.TrimSpace(notes)); s != "" {
+			kept = append(kept, formatAnswer(question, s))
+		}
+	}
+	return strings.Join(kept, "\n\n")
 }
 
 // chosenAnswers is what the user chose or wrote when the agent asked: each question with its

@@ -15,7 +15,7 @@ type claudeRecord struct {
 	sidechain, meta, compact, visibleOnly       []byte
 	message, content, toolResult, attachment    []byte
 	summary, leaf, customTitle, aiTitle         []byte
-	operation, reason                           []byte
+	operation, reason, forkedFrom               []byte
 }
 
 // members are where the members of a line go, by their names.
@@ -27,7 +27,7 @@ func (r *claudeRecord) members() map[string]*[]byte {
 		"isSidechain": &r.sidechain, "isMeta": &r.meta, "isCompactSummary": &r.compact, "isVisibleInTranscriptOnly": &r.visibleOnly,
 		"message": &r.message, "content": &r.content, "toolUseResult": &r.toolResult, "attachment": &r.attachment,
 		"summary": &r.summary, "leafUuid": &r.leaf, "customTitle": &r.customTitle, "aiTitle": &r.aiTitle,
-		"operation": &r.operation, "reason": &r.reason,
+		"operation": &r.operation, "reason": &r.reason, "forkedFrom": &r.forkedFrom,
 	}
 }
 

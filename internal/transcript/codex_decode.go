@@ -296,7 +296,7 @@ func (d *codexDecoder) holdPrompt(s string) {
 		d.enterFolder(d.part, validText(cwd))
 		return
 	}
-	if session.TypedByPerson(s) == "" {
+	if session.TypedByPerson(d.source, s) == "" {
 		return
 	}
 	d.prompt, d.promptAt = s, d.ts

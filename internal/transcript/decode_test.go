@@ -350,6 +350,97 @@ func TestClaudeSessions(t *testing.T) {
 	}
 }
 
+// TestClaudeRefusals: of a result that tells of a refusal only the person's words are a turn, to a session or to a subagent.
+func TestClaudeRefusals(t *testing.T) {
+	const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit). To tell you how to proceed, the user said:\n"
+	const denied = "Permission for this tool use was denied. The tool use was rejected (eg. if it was a file edit). "
+	const note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
+	const clarify = "The user wants to clarify these questions.\n    This means they may have more.\n\n    Questions asked:\n"
+	for _, c := range []struct{ name, result, want string }{
+		{"with a reason", rejected + "use three, not two", "use three, not two"},
+		{"with a note of the program", rejected + "use three" + note, "use three"},
+		{"without a reason", "The user doesn't want to proceed with this tool use. STOP what you are doing." + note, ""},
+		{"to a subagent", denied + "The user said:\nnever delete build", "never delete build"},
+		{"to a subagent, without a reason", denied + "Try a different approach or report the limitation.", ""},
+		{"by nobody", "Permission for this tool use was denied: it requires approval. What was requested: make", ""},
+		{"to chat about questions", rejected + clarify + "- \"Which?\"\n  (No answer provided)\n- \"How many?\"\n  (No answer provided)" + note, ""},
+		{"to chat about questions, of which some have an answer", rejected + clarify + "- \"Which?\"\n  Answer: this\n  User notes: for now\n- \"How many?\"\n  (No answer provided)", "Q: Which?\nA: this\nfor now"},
+		{"an error that quotes one", "Error: the user said: no", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := decode(t, transcript.Options{}, user(1, `"go"`), user(2, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":%q}]`, c.result)), say(3, "Well."))
+			want := []string{"human: go"}
+			if c.want != "" {
+				want = append(want, "human: "+c.want)
+			}
+			if diff := cmp.Diff(append(want, "assistant: Well."), told(doc)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestClaudeCommands: a session that begins with a command is called by its name until somebody asks something; what is set is no title.
+func TestClaudeCommands(t *testing.T) {
+	command := func(sec int, name, args string) string {
+		return user(sec, fmt.Sprintf(`"<command-message>x</command-message>\n<command-name>%s</command-name>\n<command-args>%s</command-args>"`, name, args))
+	}
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{"a command", []string{command(1, "/security-review", ""), say(2, "One hole.")}, "/security-review"},
+		{"one with arguments", []string{command(1, "/review", "the parser"), say(2, "Fine.")}, "the parser"},
+		{"a prompt behind it", []string{command(1, "/init", ""), say(2, "Done."), user(3, `"fix the cart"`)}, "fix the cart"},
+		{"a setting", []string{command(1, "/model", "opus"), command(2, "/rename", "My cart"), say(3, "Hello.")}, ""},
+		{"a setting, and then a command", []string{command(1, "/cd", "/work"), command(2, "/audit", ""), say(3, "Done.")}, "/audit"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := decode(t, transcript.Options{}, c.lines...)
+			if got := doc.Sessions[0].Title; got != c.want {
+				t.Errorf("the title is %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestClaudeShellEdits: what the program shows of a file that changed beside its tools was written by a command that names it, and by nobody known otherwise.
+func TestClaudeShellEdits(t *testing.T) {
+	run := func(sec int, cmd string) string {
+		return assistant(sec, fmt.Sprintf(`[{"type":"tool_use","id":"b%d","name":"Bash","input":{"command":%q}}]`, sec, cmd))
+	}
+	shown := rec("attachment", 9, `"attachment":{"type":"edited_text_file","filename":"/work/shop/cart.go","snippet":"7\tone\n8\ttwo\n\n...\n20→last"}`)
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  []transcript.Hunk
+	}{
+		{"a command that names it", []string{run(2, "sed -i s/1/one/ cart.go"), shown}, []transcript.Hunk{{New: []string{"one", "two"}}, {New: []string{"last"}}}},
+		{"another command", []string{run(2, "make"), shown}, nil},
+		{"before the last prompt", []string{run(2, "cat cart.go"), user(3, `"I changed it"`), shown}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []transcript.Hunk
+			for _, e := range decode(t, transcript.Options{}, append([]string{user(1, `"go"`)}, c.lines...)...).Sessions[0].Edits {
+				got = append(got, e.Hunks...)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestClaudeGoneWorktree: a file of a worktree that an agent had for itself is the repository's file.
+func TestClaudeGoneWorktree(t *testing.T) {
+	doc := decode(t, transcript.Options{}, user(1, `"go"`), assistant(2, `[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"/work/shop/.claude/worktrees/agent-a2c0/app/iso.py","content":"x"}}]`))
+	if got := doc.Sessions[0].ToolCalls[0].Path; got != "app/iso.py" {
+		t.Errorf("the path is %q", got)
+	}
+}
+
+
 // What another agent wrote is a subagent's prompt; in a session of a person it is none.
 func TestClaudeSubagentPrompt(t *testing.T) {
 	line := user(1, `"find the caller"`, `"isSidechain":true,"agentId":"a77","origin":{"kind":"agent"}`)

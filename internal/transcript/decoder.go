@@ -55,6 +55,7 @@ type part struct {
 	model modelTrack
 	heard outputsRead
 
+	command string                                       // the slash command that was asked, where nothing else was before
 	passed  *session.Turn                                // the last prompt, where it was said elsewhere
 	counted map[string]int                               // by session.Usage.Request: where it stands in Usage
 	at      struct{ turns, calls, edits, usage []int64 } // offsets of the records that gave them
@@ -224,7 +225,7 @@ func (d *decoder) readBlocks(role string, content gjson.Result, tool, result fun
 
 // addPrompt adds what a person typed of a prompt.
 func (d *decoder) addPrompt(p *part, s string) {
-	if s = session.TypedByPerson(validText(s)); s != "" {
+	if s = session.TypedByPerson(d.source, validText(s)); s != "" {
 		d.addTurn(p, session.RoleHuman, s)
 	}
 }

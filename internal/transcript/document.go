@@ -95,6 +95,8 @@ func (d *decoder) finish(p *part) {
 	}
 	if i := session.TitleTurn(p.Turns); i >= 0 {
 		p.raiseTitle(TitlePrompt, session.PromptTitle(p.Turns[i].Content))
+	} else {
+		p.raiseTitle(TitleCommand, p.command)
 	}
 }
 

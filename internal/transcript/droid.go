@@ -86,7 +86,7 @@ func (d *droidDecoder) message(m gjson.Result) {
 	d.model = strings.TrimPrefix(m.Get("modelId").Str, "custom:")
 	role := m.Get("role").Str
 	typed := d.readBlocks(role, m.Get("content"), d.tool, d.result)
-	typed = session.WithoutElement(typed, "system-reminder")
+	typed = session.TypedByPerson(d.source, typed)
 	if role == "assistant" {
 		d.addUsage(d.part, "session", strings.TrimPrefix(d.settings.Get("model").Str, "custom:"), d.settings.Get("tokenUsage"), droidCounts)
 	}

@@ -133,6 +133,7 @@ func (d *decoder) dropUnbegun(p *part, at whereabouts) {
 	for id := range p.heard.pending {
 		delete(d.open, id)
 	}
+	p.command = ""
 	p.Outputs, p.heard, p.counted = nil, outputsRead{}, make(map[string]int)
 	p.model = modelTrack{now: p.model.now, told: -1}
 	if at == outside {

@@ -275,12 +275,25 @@ func (p *places) toolPath(path, cwd string) string {
 		return ""
 	}
 	if rel, ok := p.relToRoot(path); ok {
-		return rel
+		return withoutGoneWorktree(rel)
 	}
 	if path = filepath.Clean(path); !filepath.IsAbs(path) && hasDotDot(path) {
 		return ""
 	}
 	return path
+}
+
+// goneWorktrees is where Claude Code makes worktrees for its agents, below a worktree.
+const goneWorktrees = ".claude/worktrees/"
+
+// withoutGoneWorktree is a path from the root of the worktree that an agent had for itself and that is gone by now: git no longer names it.
+func withoutGoneWorktree(rel string) string {
+	if below, ok := strings.CutPrefix(rel, goneWorktrees); ok {
+		if _, path, ok := strings.Cut(below, "/"); ok && path != "" {
+			return path
+		}
+	}
+	return rel
 }
 
 func hasDotDot(path string) bool { return slices.Contains(strings.Split(path, "/"), "..") }

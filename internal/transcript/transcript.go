@@ -132,13 +132,14 @@ func Agents() []Agent {
 }
 
 // TitleKind says where a title comes from. A kind replaces a lower one, and itself
-// when it is newer; but a TitlePrompt is the first prompt of one read, so it counts
-// only for a session of which nothing was known.
+// when it is newer; but a TitlePrompt or TitleCommand is of the first prompt of one read, so it
+// counts only for a session of which nothing was known.
 type TitleKind int
 
 // The kinds of title, the weakest first.
 const (
 	TitleNone    TitleKind = iota // there is no title
+	TitleCommand                  // the slash command with which it begins, which asks by its name alone
 	TitlePrompt                   // the beginning of the first prompt of this read
 	TitleSummary                  // a summary written for a record of this read
 	TitleAgent                    // a title that the agent made
@@ -152,6 +153,7 @@ type Part struct {
 	session.Session
 	ParentNative string    // native ID of the session that spawned it; empty at the top
 	ForkNative   string    // native ID of the session that it goes on from, where its copy of that one is left out
+	OriginNative string    // native ID of the session of which it begins with a copy, where a record says so
 	TitleKind    TitleKind // of Session.Title
 	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
 	Outputs      []Output  // in the order of the results, where Options asks for them; of agents that say so
