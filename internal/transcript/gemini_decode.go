@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -64,7 +65,7 @@ func (d *geminiDecoder) message(m gjson.Result) {
 	switch kind := m.Get("type").Str; kind {
 	case "user":
 		if !again && !d.part.sub { // the prompt of a subagent stands among context that no person typed
-			d.addPrompt(d.part, geminiPrompt(m))
+			d.addPrompt(d.part, d.promptOf(m))
 		}
 	case "gemini":
 		if !again {
@@ -81,44 +82,41 @@ func (d *geminiDecoder) message(m gjson.Result) {
 //nolint:gochecknoglobals // a table
 var geminiCounts = counts{input: "input", output: "output", thought: "thoughts", read: "cached", cached: true}
 
-// geminiPrompt is what a person typed of a message: nothing where it brings results of tools, or was written by the CLI.
-func geminiPrompt(m gjson.Result) string {
-	content := m.Get("content")
-	if shown := m.Get("displayContent"); shown.Exists() && shown.Type != gjson.Null {
-		content = shown
-	}
-	s := geminiTypedText(content)
-	if content.Get("#.functionResponse|0").Exists() || strings.HasPrefix(s, "System: ") {
+// promptOf is what a person typed of a message: nothing where it brings results of tools. A command that the user made was told to the model in other
+// words, beside which it stands.
+func (d *geminiDecoder) promptOf(m gjson.Result) string {
+	content, shown := m.Get("content"), m.Get("displayContent")
+	told, own := d.typedIn(content)
+	switch {
+	case content.Get("#.functionResponse|0").Exists() || own:
 		return ""
+	case shown.Exists() && shown.Type != gjson.Null:
+		told, _ = d.typedIn(shown)
 	}
-	return s
+	return told
 }
 
-// geminiTypedText is what a person typed of a message's parts: nothing where it is a command to the CLI itself. The contents of the files that the
-// person named stand behind a part that says so.
-func geminiTypedText(parts gjson.Result) string {
+// typedIn is what a person typed of a message's parts, and whether that is a command to the CLI itself. The contents of the files that the person named
+// stand behind a part that says so.
+func (d *decoder) typedIn(parts gjson.Result) (typed string, ownCommand bool) {
 	var kept []string
-	parts.ForEach(func(_, part gjson.Result) bool {
+	for _, part := range parts.Array() { // a text is an array of one, too
 		s := part.Str
 		if part.IsObject() {
 			s = part.Get("text").Str
 		}
 		if strings.HasPrefix(strings.TrimSpace(s), "--- Content from referenced files ---") {
-			return false
+			break
 		}
 		kept = append(kept, s)
-		return true
-	})
-	s := strings.Join(kept, "")
-	for _, tag := range [...]string{"hook_context", "qwen:user-prompt-submit-context"} { // what hooks say stands in the prompt's own text
-		s = session.WithoutElement(s, tag)
 	}
-	s = strings.TrimSpace(s)
-	if beginsWithAny(s, "/", "?") {
-		return ""
-	}
-	return s
+	told := validText(strings.Join(kept, ""))
+	typed = session.TypedByPerson(d.source, told)
+	return typed, geminiCommand.MatchString(typed) && strings.Contains(told, typed) // which a template's name does not stand in
 }
+
+// geminiCommand is a command to the CLI itself: a word behind a slash. A path has more slashes, and a comment begins with two signs.
+var geminiCommand = lazy.Expr(`^(?:/[A-Za-z][\w:.-]*(?:\s|$)|[/?]$)`)
 
 // geminiTools are the tools that touch files or run commands.
 //
@@ -150,7 +148,7 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 	if status := c.Get("status").Str; status == "success" || status == "error" || status == "cancelled" {
 		d.part.setHunks(id, diffHunks(validText(c.Get("resultDisplay.fileDiff").Str)))
 		exit, text := d.output(id, c)
-		d.endCall(d.part, id, text, exit, status != "success")
+		d.endCall(d.part, id, text, exit, status != "success" || exit != nil && *exit != 0)
 	}
 	d.ts = now
 }

@@ -93,6 +93,14 @@ func readWith(t *testing.T, agent transcript.Agent, opt transcript.Options) tran
 	return doc
 }
 
+// failedTests marks the commands that ended with a status which their agent takes for a success.
+func failedTests(_ string, want *wanted) {
+	first := slices.IndexFunc(want.Calls, func(c wantedCall) bool { return c.Command == "python3 -m unittest auth.test_jwt" })
+	if first >= 0 {
+		want.Calls[first].Failed = true
+	}
+}
+
 // TestGenerated reads what the real programs wrote: each session is found, and gives what was typed, said and called.
 func TestGenerated(t *testing.T) {
 	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
@@ -125,7 +133,8 @@ func TestGenerated(t *testing.T) {
 		},
 		{
 			folder: "gemini-cli-0.61.0", requests: 38, model: "gemini-2.5-pro", agent: transcript.Gemini{},
-			env: func(home, data string) map[string]string { linked(t, data, home, ".gemini"); return nil },
+			env:     func(home, data string) map[string]string { linked(t, data, home, ".gemini"); return nil },
+			differs: failedTests,
 		},
 		{
 			folder: "opencode-1.18.33", requests: 37, model: "scripted", agent: transcript.OpenCode{},
@@ -134,6 +143,7 @@ func TestGenerated(t *testing.T) {
 				return map[string]string{"XDG_DATA_HOME": home}
 			},
 			differs: func(id string, want *wanted) {
+				failedTests(id, want)
 				if id == "ses_dfdd41c65ffe66kC23CjLb4C03" { // it ran sed, which edited a file
 					want.Calls = append(want.Calls, wantedCall{Name: "patch", Path: "/home/dev/project/auth/jwt.py"})
 				}
@@ -206,7 +216,7 @@ func TestGeneratedCounts(t *testing.T) {
 		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9, 31}, "scripted"},
 		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}, "scripted"},
 		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7, 25}, "scripted"},
-		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 2, 8, 8, 28}, "scripted"}, // with what sed changed as a call
+		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 3, 8, 8, 28}, "scripted"}, // with what sed changed as a call
 		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"}, // whether a command failed is written nowhere
 		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}, counts{19, 1, 23, 58, 52, 5, 25, 22, 72}, "gpt-6.2-sol"},
 		{"codex-0.171.0-subagent-v2", ".codex/sessions", transcript.Codex{}, counts{4, 1, 4, 16, 16, 2, 6, 8, 19}, "gpt-6-luna"},

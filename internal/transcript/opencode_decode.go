@@ -189,7 +189,8 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	d.setTime(parseTime([]byte(p.Get("ended").Raw)))
 	if status := p.Get("status").Str; status == "completed" || status == "error" {
 		d.part.setDiff(u.id, p.Get("diff").Str)
-		d.endCall(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exitOf(p.Get("exit")), status == "error")
+		exit := exitOf(p.Get("exit"))
+		d.endCall(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exit, status == "error" || exit != nil && *exit != 0)
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now

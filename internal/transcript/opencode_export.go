@@ -48,8 +48,11 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 	if stringOf(p["type"]) == "text" {
 		row["text"] = p["text"]
 	}
-	if outputs && openCodeTools.acts[stringOf(p["tool"])] == session.ActRun {
-		row["output"], row["exit"] = state["output"], about["exit"]
+	if openCodeTools.acts[stringOf(p["tool"])] == session.ActRun {
+		row["exit"] = about["exit"]
+		if outputs {
+			row["output"] = state["output"]
+		}
 	}
 	maps.DeleteFunc(row, func(_ string, value json.RawMessage) bool { return value == nil })
 	raw, err := json.Marshal(row)

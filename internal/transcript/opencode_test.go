@@ -178,9 +178,14 @@ func TestRealOpenCode(t *testing.T) {
 		want.Tools["apply_patch"] = 0 // one call for each file that a patch names
 		for _, m := range e.Messages {
 			for _, p := range m.Parts {
-				if state, ok := p["state"].(map[string]any); ok && p["tool"] == "apply_patch" {
+				state, _ := p["state"].(map[string]any)
+				if p["tool"] == "apply_patch" {
 					patch, _ := json.Marshal(state["input"])
 					want.Tools["apply_patch"] += len(patchHeaders.FindAll(patch, -1))
+				}
+				about, _ := state["metadata"].(map[string]any)
+				if exit, ok := about["exit"].(float64); ok && exit != 0 { // OpenCode calls such a command completed
+					want.Failed++
 				}
 			}
 		}

@@ -39,12 +39,18 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // qwenDecoder is one call of Decode.
-type qwenDecoder struct{ decoder }
+type qwenDecoder struct {
+	decoder
+	command string // that a person typed, until what the model was told in its place, or what the program did, is there
+}
+
+// commandID stands for such a command among what a later record decides.
+const commandID = "command"
 
 // Decode reads the records of one session.
 func (q Qwen) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	opt.Head = nil // each record says where it was made
-	d := qwenDecoder{newFileDecoder(q.Name(), opt)}
+	d := qwenDecoder{decoder: newFileDecoder(q.Name(), opt)}
 	return d.readObjects(ctx, r, d.record)
 }
 
@@ -57,10 +63,7 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 	parts := rec.Get("message.parts")
 	switch kind := rec.Get("type").Str; kind {
 	case "user":
-		if from := rec.Get("provenance").Str; (from == "" || from == "real_user") && !rec.Get("subtype").Exists() {
-			d.stopWaiting()
-			d.addPrompt(d.part, geminiTypedText(parts))
-		}
+		d.user(rec)
 	case "assistant":
 		parts.ForEach(func(_, p gjson.Result) bool {
 			if call := p.Get("functionCall"); call.Exists() {
@@ -74,11 +77,51 @@ func (d *qwenDecoder) record(rec gjson.Result) {
 	case "tool_result":
 		d.result(rec.Get("toolCallResult"), parts)
 	case "system":
-		if rec.Get("subtype").Str == "custom_title" {
-			d.part.setSessionTitle(TitleUser, validText(rec.Get("systemPayload.customTitle").Str))
-		}
+		d.system(rec.Get("subtype").Str, rec.Get("systemPayload"))
 	default:
 		d.skipped.unknown(kind)
+	}
+}
+
+// midTurn is what the program puts before what a person types while the agent works.
+const midTurn = "[User message received during tool execution]: "
+
+// user takes a prompt as a person typed it, which stands beside what the model was told where that is more.
+func (d *qwenDecoder) user(rec gjson.Result) {
+	from, kind := rec.Get("provenance").Str, rec.Get("subtype")
+	if from != "" && from != "real_user" || kind.Exists() && kind.Str != "mid_turn_user_message" {
+		return
+	}
+	told, own := d.typedIn(rec.Get("message.parts"))
+	shown := rec.Get("systemPayload.displayText")
+	command := d.command
+	if d.command = ""; !kind.Exists() {
+		d.stopWaiting()
+	}
+	switch {
+	case own || told == "" && !rec.Get("systemPayload.mediaReferences").Exists():
+	case shown.Type == gjson.String && strings.TrimSpace(shown.Str) != "":
+		d.addPrompt(d.part, shown.Str)
+	case command != "":
+		d.addPrompt(d.part, command)
+	default:
+		d.addPrompt(d.part, strings.TrimPrefix(told, midTurn))
+	}
+}
+
+// system takes what the program notes: a title that a person gave, and a command that he typed. A command that the user made is told to the model in
+// other words, and then stands for them; what the program does by itself has a result.
+func (d *qwenDecoder) system(kind string, payload gjson.Result) {
+	switch {
+	case kind == "custom_title":
+		d.part.setSessionTitle(TitleUser, validText(payload.Get("customTitle").Str))
+	case kind != "slash_command":
+	case payload.Get("phase").Str == "invocation" && !payload.Get("hiddenInvocation").Bool():
+		d.command = validText(payload.Get("rawCommand").Str)
+		d.awaitResult(commandID)
+	default:
+		d.command = ""
+		delete(d.open, commandID)
 	}
 }
 
