@@ -84,7 +84,39 @@ type copilotDecoder struct {
 // Decode reads the events of one session and of its subagents, each of which is a session of its own.
 func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	d := copilotDecoder{decoder: newFileDecoder(c.Name(), opt), questions: map[string]string{}}
-	return d.readTyped(ctx, r, d.wants, d.line)
+	take := typed(d.wants, d.line)
+	return d.read(ctx, r, func(ln []byte) bool {
+		if take(ln) {
+			return true
+		}
+		whole := behindTorn(ln)
+		if whole != nil {
+			d.skipped.Malformed++
+		}
+		return whole != nil && take(whole)
+	})
+}
+
+// copilotEvent is how an event begins, and maxTorn how many bytes of a line are parsed to find one behind a torn one.
+const (
+	copilotEvent = `{"type":"`
+	maxTorn      = 64 << 20
+)
+
+// behindTorn is the whole event that ends a line which begins with a torn one, as a crash, or two processes, leave it; nil for none.
+func behindTorn(ln []byte) []byte {
+	for parsed := 0; len(ln) > 0 && parsed < maxTorn; {
+		at := bytes.Index(ln[1:], []byte(copilotEvent))
+		if at < 0 {
+			return nil
+		}
+		ln = ln[1+at:]
+		parsed += len(ln)
+		if rec, ok := parseObject(ln); ok && rec.Get("data").IsObject() && rec.Get("timestamp").Exists() && rec.Get("id").Exists() {
+			return ln
+		}
+	}
+	return nil
 }
 
 // wants takes the events that say something; others of the same groups are the program's own.

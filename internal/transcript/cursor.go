@@ -1,15 +1,18 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -135,8 +138,11 @@ func (d *cursorDecoder) record(rec gjson.Result) {
 	content := rec.Get("message.content")
 	switch role := rec.Get("role").Str; role {
 	case "user":
-		d.addPrompt(d.part, cursorPrompt(content))
+		d.prompt(content)
 	case session.RoleAssistant:
+		if content.Type == gjson.String {
+			content = gjson.Result{Type: gjson.JSON, Raw: `[{"type":"text","text":` + content.Raw + `}]`}
+		}
 		content.ForEach(func(_, block gjson.Result) bool {
 			switch block.Get("type").Str {
 			case "text": // the mark stands where thoughts were
@@ -153,16 +159,52 @@ func (d *cursorDecoder) record(rec gjson.Result) {
 	}
 }
 
-// cursorPrompt is what a person typed: the element of a text that says so. What stands around it was put there.
-func cursorPrompt(content gjson.Result) string {
+// prompt takes what a person typed, and when, where an element says so.
+func (d *cursorDecoder) prompt(content gjson.Result) {
 	var kept []string
-	content.ForEach(func(_, block gjson.Result) bool {
-		if s := session.ElementText(block.Get("text").Str, "user_query"); s != "" {
+	for _, block := range content.Array() { // a text is an array of one, too
+		s := validText(block.Get("text").Str)
+		if block.Type == gjson.String {
+			s = validText(block.Str)
+		}
+		if at := cursorTime(session.ElementText(s, "timestamp")); at.After(d.opt.Last) {
+			d.setTime(at)
+		}
+		if s = cursorTyped(s); s != "" && !slices.Contains(kept, s) {
 			kept = append(kept, s)
 		}
-		return true
-	})
-	return strings.Join(kept, "\n\n")
+	}
+	d.addPrompt(d.part, strings.Join(kept, "\n\n"))
+}
+
+// cursorContext begins an element that the program puts before a prompt.
+var cursorContext = lazy.Expr(`^<([a-z]+(?:_[a-z]+)+|rules|timestamp)(?:\s[^>]*)?>`)
+
+// cursorTyped is what a person typed of a text: the element that says so, or else what stands behind the elements that the program put there.
+func cursorTyped(s string) string {
+	if strings.Contains(s, "<user_query>") {
+		return session.ElementText(s, "user_query")
+	}
+	for s = strings.TrimSpace(s); ; s = strings.TrimSpace(s) {
+		m := cursorContext.FindStringSubmatch(s)
+		if m == nil {
+			return s
+		}
+		_, s, _ = strings.Cut(s, "</"+m[1]+">") // one that is not closed has no end
+	}
+}
+
+// cursorWhen is a time as Cursor tells it: "Tuesday, Jul 28, 2026, 12:06 PM (UTC+2)". One without a zone says nothing.
+var cursorWhen = lazy.Expr(`^[A-Z][a-z]+, ([A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d\d [AP]M) \((?:UTC|GMT)(?:([+-])(\d{1,2})(?::?(\d\d))?)?\)$`)
+
+func cursorTime(s string) time.Time {
+	m := cursorWhen.FindStringSubmatch(s)
+	if m == nil {
+		return time.Time{}
+	}
+	zone := cmp.Or(m[2], "+") + ("0" + cmp.Or(m[3], "0"))[max(0, len(m[3])-1):] + cmp.Or(m[4], "00")
+	t, _ := time.Parse("Jan 2, 2006, 3:04 PM -0700", m[1]+" "+zone) // a time that there is not is none
+	return t.UTC()
 }
 
 // cursorTools are the tools that touch files or run commands.

@@ -94,9 +94,14 @@ func (d *decoder) readObjects(ctx context.Context, r io.Reader, visit func(gjson
 
 // readTyped gives visit each line that is a JSON object of a type that is wanted, and closes the read. Others are not parsed.
 func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind string) bool, visit func(kind string, rec gjson.Result)) (Document, error) {
+	return d.read(ctx, r, typed(wants, visit))
+}
+
+// typed takes the lines that are JSON objects with a type.
+func typed(wants func(kind string) bool, visit func(kind string, rec gjson.Result)) func([]byte) bool {
 	var raw []byte
 	member := map[string]*[]byte{"type": &raw}
-	return d.read(ctx, r, func(ln []byte) bool {
+	return func(ln []byte) bool {
 		raw = nil
 		if !takeMembers(ln, member) {
 			return false
@@ -110,7 +115,7 @@ func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind st
 			visit(kind, gjson.ParseBytes(ln))
 		}
 		return valid
-	})
+	}
 }
 
 // objects takes the lines that are JSON objects.

@@ -54,7 +54,7 @@ var (
 	storyMark    = lazy.Expr(`(?m)^<!-- (\S.*) Session (\S+) \((.*)\) -->\s*$`)
 	storyTitle   = lazy.Expr(`(?m)^# (.*)$`)
 	storySpeaker = lazy.Expr(`^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \((.*)\))?\*\*_\s*$`)
-	storyTime    = lazy.Expr(`(\d{4}-\d\d-\d\d \d\d:\d\d)(:\d\d)?(Z|[+-]\d{4})?\)?$`)
+	storyTime    = lazy.Expr(`(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)? ?(Z|[+-]\d\d:?\d\d)?\)?$`)
 )
 
 // maxMark is in how many bytes of a file the lines that name the session are looked for.
@@ -83,15 +83,9 @@ func parseTrailingTime(s string) time.Time {
 	if m == nil {
 		return time.Time{}
 	}
-	zone, seconds := m[3], m[2]
-	if zone == "" || zone == "Z" {
-		zone = "+0000"
-	}
-	if seconds == "" {
-		seconds = ":00"
-	}
-	t, _ := time.Parse("2006-01-02 15:04:05-0700", m[1]+seconds+zone) // a time that there is not is none
-	return t.UTC()
+	zone := strings.ReplaceAll(strings.TrimSuffix(m[4], "Z"), ":", "")
+	t, _ := time.Parse("2006-01-02 15:04:05-0700", m[1]+" "+m[2]+cmp.Or(m[3], ":00")+cmp.Or(zone, "+0000")) // a time that there is not is none
+	return t.UTC().Truncate(time.Millisecond)
 }
 
 // Decode takes a file apart, which is one session.
@@ -136,12 +130,13 @@ func (d *storyDecoder) line(line string) {
 	inCall := d.use != nil && !d.use.bare
 	timed := who != nil && !parseTrailingTime(who[3]).IsZero() // nobody else writes that: what stands before was never closed
 	switch {
-	case who != nil && !d.hidden && (timed && (!inCall || d.fence == "") || !inCall && d.fence == ""):
+	case who != nil && !d.hidden && (timed && (!inCall || d.fence == "" || d.use.left) || !inCall && d.fence == ""):
 		d.flush()
 		d.setSpeaker(who)
 	case d.use != nil && d.fence == "" && d.use.ends(line):
 		d.flush()
 	case d.use != nil:
+		d.use.left = d.use.left || d.use.ends(line)
 		d.fence.nextLine(line)
 		d.use.body = append(d.use.body, line)
 	case d.hidden || d.fence == "" && strings.HasPrefix(line, "<think>"):
@@ -177,9 +172,9 @@ func (d *storyDecoder) setSpeaker(who []string) {
 		d.role = session.RoleHuman
 	}
 	d.setTime(parseTrailingTime(who[3]))
-	d.model = ""
-	if told := storyTime.FindStringIndex(who[3]); told != nil {
-		d.model = strings.TrimSpace(who[3][:told[0]])
+	d.model = strings.TrimSpace(storyTime.ReplaceAllString(who[3], ""))
+	if strings.Contains(d.model, " ") { // no model is called so
+		d.model = ""
 	}
 	if who[2] != "" {
 		d.role = ""

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"html"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type storyCall struct {
 	files  []storyFile
 	failed bool
 	bare   bool // of 2025
+	left   bool // a line of its code ends it: the output holds a fence that opens code, and closes none
 	body   []string
 }
 
@@ -26,7 +28,7 @@ type storyFile struct {
 
 var (
 	storyOpen = lazy.Expr(`^<tool-use\b[^>]*?data-tool-type="([^"]*)" data-tool-name="([^"]*)"([^>]*)>(.*)`)
-	storyBare = lazy.Expr(`^Tool use: \*\*([^*]+)\*\*\s*$`)
+	storyBare = lazy.Expr(`^Tool use: \*\*([^*]+)\*\*(?: .*)?$`)
 	storyCode = lazy.Expr("^ ?`(.+)`$")
 )
 
@@ -49,7 +51,7 @@ func beginsCall(line string) *storyCall {
 		return &storyCall{toolUse: toolUse{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
 	}
 	if m := storyBare.FindStringSubmatch(line); m != nil {
-		return &storyCall{toolUse: toolUse{id: "call", tool: m[1], act: bareActs[m[1]]}, bare: true}
+		return &storyCall{toolUse: toolUse{id: "call", tool: m[1], act: cmp.Or(bareActs[m[1]], claudeTools.acts[m[1]])}, bare: true}
 	}
 	return nil
 }
