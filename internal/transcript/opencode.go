@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OpenCode reads the sessions of OpenCode, versions 1.2 to 1.18, in one SQLite database:
+// OpenCode reads the sessions of OpenCode, versions 1.2 to 2.0, in one SQLite database:
 //
 //	<data>/opencode.db, or opencode-<channel>.db
 //
@@ -48,11 +48,11 @@ type openCodeDB struct {
 	Stamp string // see stampOf
 	Files []File // sessions that may concern the repository
 	// LastMessage is the row of the last message. Their IDs don't tell: they begin anew every 795 days, as in August 2026.
-	LastMessage int64
+	LastMessage, LastMessageV2 int64
 	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
 	// new message, nothing of them changes but the row.
-	Over  map[string]int64
-	Parts partsSearched
+	Over           map[string]int64
+	Parts, PartsV2 partsSearched
 }
 
 // partsSearched is how far the parts of a database were searched for edits of files here.
@@ -90,7 +90,7 @@ func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 		for _, f := range db.Files {
 			l.considerBegun(f, f.Cwd)
 		}
-		if db.Stamp = stamp; env.Now.Sub(changed) < settled || len(db.Parts.Left) > 0 {
+		if db.Stamp = stamp; env.Now.Sub(changed) < settled || len(db.Parts.Left)+len(db.PartsV2.Left) > 0 {
 			db.Stamp = "" // what is written in the same instant would not show
 		}
 		l.next.DBs = append(l.next.DBs, db)
@@ -150,8 +150,7 @@ func (l *finder) openCodeSessions(ctx context.Context, path string, had openCode
 		if err != nil {
 			return err
 		}
-		now.Files, now.Parts, err = l.ofRepository(ctx, db, all, had.Parts)
-		if err != nil {
+		if now.Files, err = l.ofRepository(ctx, db, all, had, &now); err != nil {
 			return err
 		}
 		known := map[string]File{}
@@ -180,6 +179,10 @@ func (l *finder) openCodeSessions(ctx context.Context, path string, had openCode
 
 // sessions lists all sessions of a database, and says when a row of theirs was written last.
 func (r *rows) sessions(ctx context.Context, path string) (files []File, newest time.Time, err error) {
+	table, err := r.sessionRows(ctx)
+	if err != nil {
+		return nil, newest, err
+	}
 	for last, more := "", true; more; {
 		more, err = r.each(ctx, func(scan func(...any) error) error {
 			var id, dir string
@@ -196,7 +199,7 @@ func (r *rows) sessions(ctx context.Context, path string) (files []File, newest 
 				files = append(files, File{Path: filepath.Join(path, id), NativeID: id, Cwd: validText(dir), ModTime: at, ReadWhole: true})
 			}
 			return nil
-		}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)
+		}, `SELECT id, directory, max(time_updated) FROM (`+table+`) WHERE id > ? GROUP BY id ORDER BY id`, last)
 		if err != nil {
 			return nil, newest, err
 		}
@@ -206,15 +209,18 @@ func (r *rows) sessions(ctx context.Context, path string) (files []File, newest 
 
 // ofRepository leaves of the sessions of a database those that were begun in the repository, or edited a file there. To read them as strangers are
 // read takes some 10 ms each.
-func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had partsSearched) (ours []File, now partsSearched, err error) {
+func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had openCodeDB, now *openCodeDB) (ours []File, err error) {
 	begun := map[string]string{} // elsewhere, in which folder
 	for _, f := range all {
 		if l.places.whereIs(f.Cwd) != inside && l.had.Searched[f.Path] != visited {
 			begun[f.NativeID] = f.Cwd
 		}
 	}
-	if now, err = l.searchParts(ctx, db, had, begun); err != nil {
-		return nil, now, err
+	if now.Parts, err = l.searchParts(ctx, db, "part", had.Parts, begun); err != nil {
+		return nil, err
+	}
+	if now.PartsV2, err = l.searchParts(ctx, db, "session_message", had.PartsV2, begun); err != nil {
+		return nil, err
 	}
 	for _, f := range all {
 		if _, elsewhere := begun[f.NativeID]; !elsewhere {
@@ -224,21 +230,23 @@ func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had par
 			ours = append(ours, f)
 		}
 	}
-	return ours, now, nil
+	return ours, nil
 }
 
 // partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of one that was deleted.
 const partsAgain = 200
 
-const openCodePartsBack = `SELECT rowid, session_id, data FROM part WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC`
+const openCodePartsBack = ` WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC`
 
 // errSpent ends a search that read as much as it may.
 var errSpent = errors.New("enough was read")
 
-// searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository; the latest parts first, as long as
-// there is something left to spend.
-func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, begun map[string]string) (now partsSearched, err error) {
-	_, err = db.each(ctx, func(scan func(...any) error) error { return scan(&now.Last) }, `SELECT coalesce(max(rowid), 0) FROM part`)
+// searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository, as the rows of a table tell; the
+// latest rows first, as long as there is something left to spend.
+func (l *finder) searchParts(ctx context.Context, db *rows, table string, had partsSearched, begun map[string]string) (now partsSearched, err error) {
+	if now.Last, err = db.lastRow(ctx, table); err != nil || now.Last == 0 {
+		return now, err
+	}
 	now.Left = append(slices.Clone(had.Left), [2]int64{max(0, min(had.Last, now.Last)-partsAgain), now.Last})
 	names := map[string][]string{}
 	for i := len(now.Left) - 1; i >= 0 && err == nil; {
@@ -253,7 +261,7 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 			if elsewhere && names[dir] == nil {
 				names[dir] = l.rootNames(dir)
 			}
-			if elsewhere && containsAny(part, names[dir]) && slices.Contains(l.editing, cmp.Or(gjson.GetBytes(part, "tool").Str, gjson.GetBytes(part, "type").Str)) {
+			if elsewhere && containsAny(part, names[dir]) && l.edits(part) {
 				delete(begun, string(session))
 			}
 			now.Left[i][1] = row - 1
@@ -261,7 +269,7 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 				return errSpent
 			}
 			return nil
-		}, openCodePartsBack, now.Left[i][0], now.Left[i][1], MaxLine)
+		}, `SELECT rowid, session_id, data FROM `+table+openCodePartsBack, now.Left[i][0], now.Left[i][1], MaxLine)
 		if err == nil && !more {
 			now.Left, i = now.Left[:i], i-1
 		}
@@ -272,23 +280,54 @@ func (l *finder) searchParts(ctx context.Context, db *rows, had partsSearched, b
 	return now, err
 }
 
+// edits reports whether a part, or a message of version 2, holds a call that edits.
+func (l *finder) edits(part []byte) bool {
+	if slices.Contains(l.editing, cmp.Or(gjson.GetBytes(part, "tool").Str, gjson.GetBytes(part, "type").Str)) {
+		return true
+	}
+	return slices.ContainsFunc(gjson.GetBytes(part, "content.#.name").Array(), func(name gjson.Result) bool { return slices.Contains(l.editing, name.Str) })
+}
+
+// lastRow is the number of the last row of a table; 0 where there is none, or no such table.
+func (r *rows) lastRow(ctx context.Context, table string) (last int64, err error) {
+	if ok, err := r.has(ctx, table); !ok {
+		return 0, err
+	}
+	_, err = r.each(ctx, func(scan func(...any) error) error { return scan(&last) }, `SELECT coalesce(max(rowid), 0) FROM `+table)
+	return last, err
+}
+
 // goOn finds the sessions that have messages which had none of, and notes which is the last one now.
 func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(session string) bool, error) {
-	_, err := r.each(ctx, func(scan func(...any) error) error { return scan(&now.LastMessage) }, `SELECT coalesce(max(rowid), 0) FROM message`)
-	if err != nil {
-		return nil, err
+	ids, all := map[string]bool{}, false
+	for _, t := range []struct {
+		table string
+		had   int64
+		now   *int64
+	}{{"message", had.LastMessage, &now.LastMessage}, {"session_message", had.LastMessageV2, &now.LastMessageV2}} {
+		var err error
+		if *t.now, err = r.lastRow(ctx, t.table); err != nil {
+			return nil, err
+		}
+		if *t.now > 0 && t.had == 0 || *t.now < t.had { // to look at them all would take long, and nothing is known to be over
+			all = true
+			continue
+		}
+		if *t.now == t.had {
+			continue
+		}
+		more, err := r.each(ctx, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			ids[id] = true
+			return err
+		}, `SELECT DISTINCT session_id FROM `+t.table+` WHERE rowid > ?`, t.had)
+		if err != nil {
+			return nil, err
+		}
+		all = all || more
 	}
-	if had.LastMessage == 0 || now.LastMessage < had.LastMessage { // to look at them all would take long, and nothing is known to be over
-		return func(string) bool { return true }, nil
-	}
-	ids := map[string]bool{}
-	more, err := r.each(ctx, func(scan func(...any) error) error {
-		var id string
-		err := scan(&id)
-		ids[id] = true
-		return err
-	}, `SELECT DISTINCT session_id FROM message WHERE rowid > ?`, had.LastMessage)
-	return func(session string) bool { return more || ids[session] }, err
+	return func(session string) bool { return all || ids[session] }, nil
 }
 
 // atWork is how long an agent may go on after a prompt, which is the last time that its session's own row is written. A
@@ -305,19 +344,40 @@ SELECT count(*) + (SELECT count(*) FROM message WHERE session_id = ?1), coalesce
 	SELECT time_updated FROM recent
 	UNION ALL SELECT p.time_updated FROM recent m CROSS JOIN part p ON p.message_id = m.id)`
 
+// lastMessagesV2 is the same of version 2.
+const lastMessagesV2 = `SELECT count(*), coalesce(max(time_updated), 0), coalesce((
+	SELECT type = 'assistant' AND (json_type(data, '$.time.completed') IS NOT NULL OR json_type(data, '$.error') IS NOT NULL OR json_type(data, '$.finish') IS NOT NULL)
+	FROM session_message WHERE session_id = ?1 AND json_valid(data) ORDER BY time_created DESC, id DESC LIMIT 1), 0)
+	FROM session_message WHERE session_id = ?1`
+
 // latest finds when anything of a session was last written, and whether its last answer is over. The number of rows stands for a size.
 func (f *File) latest(ctx context.Context, db *rows) (over bool, err error) {
-	_, err = db.each(ctx, func(scan func(...any) error) error {
-		var n, at int64
-		if err := scan(&n, &at, &over); err != nil {
-			return err
+	f.Size = 0
+	for _, t := range [...]struct{ table, query string }{{"message", lastParts}, {"session_message", lastMessagesV2}} {
+		ok, err := db.has(ctx, t.table)
+		if err != nil {
+			return false, err
 		}
-		if f.Size = n; time.UnixMilli(at).After(f.ModTime) {
-			f.ModTime = time.UnixMilli(at).UTC()
+		if !ok {
+			continue
 		}
-		return nil
-	}, lastParts, f.NativeID)
-	return over, err
+		_, err = db.each(ctx, func(scan func(...any) error) error {
+			var n, at int64
+			var done bool
+			if err := scan(&n, &at, &done); err != nil || n == 0 {
+				return err
+			}
+			f.Size, over = f.Size+n, done
+			if time.UnixMilli(at).After(f.ModTime) {
+				f.ModTime = time.UnixMilli(at).UTC()
+			}
+			return nil
+		}, t.query, f.NativeID)
+		if err != nil {
+			return false, err
+		}
+	}
+	return over, nil
 }
 
 // maxSession bounds the lines of one session, in bytes.
@@ -346,6 +406,7 @@ type openCodeRow struct {
 	Session *openCodeSession `json:"session,omitempty"`
 	Message *openCodeMessage `json:"message,omitempty"`
 	Part    json.RawMessage  `json:"part,omitempty"`
+	Unknown string           `json:"unknown,omitempty"` // the type of a message that nobody here knows
 }
 
 type openCodeSession struct {
@@ -366,12 +427,12 @@ type openCodeMessage struct {
 
 	Tokens json.RawMessage `json:"tokens,omitempty"` // of an answer, as openCodeCounts names them
 	Cost   float64         `json:"cost,omitempty"`   // in US dollars
+
+	at int64 // of its row
 }
 
 // What is no JSON gives no row, nor does a part that is longer than a line may be.
 const (
-	openCodeSessionRow = `SELECT id, coalesce(parent_id, ''), directory, title, version FROM session WHERE id = ?`
-
 	openCodeMessages = `SELECT id, time_created, data FROM message
 	WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
 
@@ -381,21 +442,27 @@ const (
 
 // openCodeLines writes the lines of a session: its messages, each with its parts behind it.
 func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *bytes.Buffer) error {
-	_, err := db.each(ctx, func(scan func(...any) error) error {
+	table, err := db.sessionRows(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = db.each(ctx, func(scan func(...any) error) error {
 		var s openCodeSession
 		if err := scan(&s.ID, &s.Parent, &s.Directory, &s.Title, &s.Version); err != nil {
 			return err
 		}
 		return openCodeRow{Session: &s}.write(out)
-	}, openCodeSessionRow, id)
+	}, `SELECT id, parent_id, directory, title, version FROM (`+table+`) WHERE id = ? ORDER BY time_updated DESC LIMIT 1`, id)
 	if err != nil {
 		return err
 	}
+	last := int64(-1)
 	messages, err := openCodeList(ctx, db, id)
 	if err != nil {
 		return err
 	}
 	for _, m := range messages {
+		last = max(last, m.at)
 		err := openCodeRow{Message: m}.write(out)
 		for last, more := "", true; more && err == nil; {
 			more, err = db.each(ctx, func(scan func(...any) error) error {
@@ -410,27 +477,25 @@ func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *
 			return err
 		}
 	}
-	return nil
+	return writeMessagesV2(ctx, db, id, last, outputs, out)
 }
 
 // openCodeList lists the messages of a session in their order.
 func openCodeList(ctx context.Context, db *rows, id string) (out []*openCodeMessage, err error) {
 	at, last := int64(-1), ""
-	for more := true; more; {
+	more, err := db.has(ctx, "message")
+	for more && err == nil {
 		more, err = db.each(ctx, func(scan func(...any) error) error {
 			var data []byte
 			if scan(&last, &at, &data) == nil {
 				m := messageRow(gjson.ParseBytes(data))
-				m.ID, m.Created = last, cmp.Or(m.Created, at)
+				m.ID, m.Created, m.at = last, cmp.Or(m.Created, at), at
 				out = append(out, m)
 			}
 			return nil
 		}, openCodeMessages, id, at, last)
-		if err != nil {
-			return nil, err
-		}
 	}
-	return out, nil
+	return out, err
 }
 
 func (r openCodeRow) write(out *bytes.Buffer) error {

@@ -76,7 +76,7 @@ func (d *openCodeDecoder) row(row gjson.Result) bool {
 	case p.Exists():
 		return d.piece(p)
 	default:
-		d.skipped.unknown("row")
+		d.skipped.unknown(cmp.Or(row.Get("unknown").Str, "row"))
 	}
 	return true
 }
