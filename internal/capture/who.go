@@ -18,7 +18,7 @@ const copilotShell = "COPILOT_AGENT_SESSION_ID"
 
 // shellSessions are the native IDs of the sessions in whose shells git runs.
 func shellSessions(getenv func(string) string) (ids []string) {
-	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID"} {
+	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID", "PI_SESSION_ID"} {
 		if id := getenv(name); id != "" {
 			ids = append(ids, id)
 		}
@@ -30,6 +30,7 @@ func shellSessions(getenv func(string) string) (ids []string) {
 func agentOfShell(getenv func(string) string) string {
 	for _, v := range [...]struct{ name, agent string }{
 		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"KILO", "kilo"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
+		{"PI_CODING_AGENT", "pi"},
 	} {
 		if getenv(v.name) != "" {
 			return v.agent

@@ -67,6 +67,7 @@ func agentFiles() []agentFile {
 		{path: ".factory/settings.json", agent: "droid", hooks: &hookFormat{timeout: 5}},
 		{path: ".factory/mcp.json", agent: "droid", signs: []string{".factory"}, server: jsonServer("mcpServers", true, stdio, command, args)},
 		{path: "kilo.json", agent: "kilo", signs: []string{"kilo.json", ".kilo"}, server: opencode},
+		{path: ".pi/mcp.json", agent: "pi", signs: []string{".pi"}, server: jsonServer("mcpServers", false, command, args)},
 		{path: ".vscode/mcp.json", signs: []string{".vscode"}, server: jsonServer("servers", true, stdio, command, args)},
 		{path: ".cursor/mcp.json", agent: "cursor", signs: []string{".cursor"}, server: jsonServer("mcpServers", true, `"command": "git"`, cursorArgs)},
 	}

@@ -440,7 +440,6 @@ func TestClaudeGoneWorktree(t *testing.T) {
 	}
 }
 
-
 // What another agent wrote is a subagent's prompt; in a session of a person it is none.
 func TestClaudeSubagentPrompt(t *testing.T) {
 	line := user(1, `"find the caller"`, `"isSidechain":true,"agentId":"a77","origin":{"kind":"agent"}`)

@@ -217,6 +217,8 @@ func TestGeneratedCounts(t *testing.T) {
 		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}, "scripted"},
 		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7, 25}, "scripted"},
 		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 3, 8, 8, 28}, "scripted"}, // with what sed changed as a call
+		{"pi-1.6.0/classic", ".pi/agent", transcript.Pi{}, counts{22, 0, 26, 59, 48, 1, 23, 24, 74}, "scripted"},
+		{"pi-1.6.0/codemode", ".pi/agent/sessions", transcript.Pi{}, counts{1, 0, 1, 2, 3, 1, 2, 1, 2}, "scripted"},
 		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"}, // whether a command failed is written nowhere
 		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}, counts{19, 1, 23, 58, 52, 5, 25, 22, 72}, "gpt-6.2-sol"},
 		{"codex-0.171.0-subagent-v2", ".codex/sessions", transcript.Codex{}, counts{4, 1, 4, 16, 16, 2, 6, 8, 19}, "gpt-6-luna"},

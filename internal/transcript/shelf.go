@@ -42,19 +42,19 @@ const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
 func (s folderLayout) locate(ctx context.Context, l finder, dirs ...string) (Found, error) {
-	l.walkShelves(ctx, s, dirs...)
+	l.walkShelves(ctx, s, maxShelf, dirs...)
 	return l.result(ctx)
 }
 
-// walkShelves looks through folders and all folders below them. It skips a path that is not absolute.
-func (l *finder) walkShelves(ctx context.Context, s folderLayout, dirs ...string) {
+// walkShelves looks through folders and, so deep, the folders below them; 1 is these alone. It skips a path that is not absolute.
+func (l *finder) walkShelves(ctx context.Context, s folderLayout, depth int, dirs ...string) {
 	all := folderWalk{finder: l, folderLayout: s, known: map[string]folderMemory{}}
 	for _, k := range l.had.Shelves {
 		all.known[k.Dir] = k
 	}
 	for _, dir := range dirs {
 		if filepath.IsAbs(dir) {
-			all.walk(ctx, dir, maxShelf)
+			all.walk(ctx, dir, depth)
 		}
 	}
 }
