@@ -440,6 +440,63 @@ func (c continueScribe) edit(w *world, sec int, path string, behind, added []str
 	}})
 }
 
+type kimiScribe struct{ id string }
+
+func (c kimiScribe) native() string { return c.id }
+func (c kimiScribe) put(w *world, sec int, kind, name string, body any) {
+	w.appendTo(".kimi-code/sessions/wd_repo/"+c.id+"/agents/main/wire.jsonl", quoted(map[string]any{"type": kind, name: body, "time": second(sec).UnixMilli()}))
+}
+
+func (c kimiScribe) begin(w *world, sec int) {
+	w.Write(filepath.Join(w.Home(), ".kimi-code/sessions/wd_repo", c.id, "state.json"), quoted(map[string]any{"id": c.id, "cwd": w.repo()}))
+	c.put(w, sec, "llm.request", "model", "gpt-5.4")
+}
+
+func (c kimiScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "context.append_message", "message", map[string]any{"role": "user", "origin": map[string]any{"kind": "user"}, "content": []any{map[string]any{"type": "text", "text": text}}})
+}
+
+func (c kimiScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "content.part", "part": map[string]any{"type": "text", "text": text}})
+}
+
+func (c kimiScribe) edit(w *world, sec int, path string, behind, added []string) {
+	id := fmt.Sprint("c", sec)
+	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "tool.call", "toolCallId": id, "name": "Edit", "args": map[string]any{
+		"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+	}})
+	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "tool.result", "toolCallId": id, "result": map[string]any{"output": "done"}})
+}
+
+type grokScribe struct{ id string }
+
+func (c grokScribe) native() string { return c.id }
+func (c grokScribe) put(w *world, sec int, kind string, update map[string]any) {
+	update["sessionUpdate"] = kind
+	w.appendTo(".grok/sessions/"+strings.ReplaceAll(w.repo(), "/", "%2F")+"/"+c.id+"/updates.jsonl", quoted(map[string]any{
+		"method": "session/update", "params": map[string]any{"sessionId": c.id, "update": update, "_meta": map[string]any{"agentTimestampMs": second(sec).UnixMilli()}},
+	}))
+}
+
+func (c grokScribe) begin(*world, int) {}
+
+func (c grokScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user_message_chunk", map[string]any{"content": map[string]any{"type": "text", "text": text}, "_meta": map[string]any{"modelId": "gpt-5.4"}})
+}
+
+func (c grokScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "agent_message_chunk", map[string]any{"content": map[string]any{"type": "text", "text": text}})
+	c.put(w, sec, "turn_completed", map[string]any{"prompt_id": "p"})
+}
+
+func (c grokScribe) edit(w *world, sec int, path string, behind, added []string) {
+	id := fmt.Sprint("c", sec)
+	c.put(w, sec, "tool_call", map[string]any{"toolCallId": id, "title": "search_replace", "rawInput": map[string]any{
+		"file_path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+	}})
+	c.put(w, sec, "tool_call_update", map[string]any{"toolCallId": id, "status": "completed"})
+}
+
 // scribes are those of all agents but Claude Code, by source.
 func scribes() map[string]scribe {
 	return map[string]scribe{
@@ -455,6 +512,8 @@ func scribes() map[string]scribe {
 		"droid":                 droidScribe{"85f88063-7ee9-43e3-97c6-398fe4fbc479"},
 		"continue":              continueScribe{"77686df7-9bd2-4929-a360-7d5af5227502", new([]any)},
 		"cline":                 clineScribe{"1795464772276_etj86", new([]any)},
+		"kimi-code":             kimiScribe{"session_c7a61b29-8911-473e-bdc8-99df9195acdf"},
+		"grok":                  grokScribe{"01a2237f-5194-7283-a645-02413f858001"},
 	}
 }
 

@@ -33,7 +33,11 @@ func (w *world) copies() (out []string) {
 				if err != nil {
 					w.T.Fatal(err)
 				}
-				path = filepath.Join(w.At("backup"), filepath.Base(path))
+				name, err := filepath.Rel(w.Home(), path)
+				if err != nil {
+					w.T.Fatal(err)
+				}
+				path = filepath.Join(w.At("backup"), name)
 				w.Write(path, string(text))
 				if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil { // Cursor's records have no other time
 					w.T.Fatal(err)

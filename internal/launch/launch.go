@@ -40,6 +40,8 @@ func agents() []agent {
 		{source: "droid", program: "droid", resume: "--resume"},
 		{source: "cline", program: "cline", resume: "--id", prompt: "-i", deaf: true},
 		{source: "continue", program: "cn", resume: "--fork"},
+		{source: "kimi-code", program: "kimi", resume: "--session", prompt: "--prompt", deaf: true},
+		{source: "grok", program: "grok", resume: "--resume", prompt: "-p"},
 	}
 }
 

@@ -22,6 +22,8 @@ func TestCommands(t *testing.T) {
 		{"qwen-code", "qwen --resume id --model 'o 3' -i 'it'\\''s'", "qwen --model 'o 3' -i 'it'\\''s'"},
 		{"droid", "droid --resume id --model 'o 3' 'it'\\''s'", "droid --model 'o 3' 'it'\\''s'"},
 		{"continue", "cn --fork id --model 'o 3' 'it'\\''s'", "cn --model 'o 3' 'it'\\''s'"},
+		{"kimi-code", "kimi --session id --model 'o 3'", "kimi --model 'o 3' --prompt 'it'\\''s'"},
+		{"grok", "grok --resume id --model 'o 3' -p 'it'\\''s'", "grok --model 'o 3' -p 'it'\\''s'"},
 		{"cline", "cline --id id --model 'o 3'", "cline --model 'o 3' -i 'it'\\''s'"},
 	} {
 		resume, err := launch.Resume(tt.source, "id", "it's", more)

@@ -99,6 +99,8 @@ var wordings = map[string][]wording{
 	"kilo":       openCodeWordings,
 	"droid":      {{form: inserted, mark: "system-reminder"}},
 	"cline":      {{form: inserted, mark: "system-reminder"}},
+	"kimi-code":  {{form: inserted, mark: "system-reminder"}},
+	"grok":       {{form: inserted, mark: "system-reminder"}},
 }
 
 //nolint:gochecknoglobals // tables that two agents share

@@ -52,6 +52,8 @@ func samples() map[string]sample {
 		"droid":       droidSample(),
 		"cline":       clineSample(),
 		"continue":    continueSample(),
+		"kimi-code":   kimiSample(),
+		"grok":        grokSample(),
 	}
 }
 
@@ -345,6 +347,85 @@ func continueSample() sample {
 			`{"message":{"role":"assistant","content":"On it."},"toolCallStates":[` + call("c1", "Edit", "done", `{"filepath":"/work/shop/cart.go","old_string":"one","new_string":"two"}`) + "," + call("c2", "Bash", "done", `{"command":"go test"}`) + `]}`,
 			`{"message":{"role":"assistant","content":""},"toolCallStates":[` + call("c3", "Write", "errored", `{"filepath":"no.go","content":"x"}`) + "," + call("c4", "Bash", "calling", `{"command":"sleep 9"}`) + `]}`,
 			`{"message":{"role":"assistant","content":"Done."}}`,
+		},
+	}
+}
+
+// kimiSample is a wire with an edit, one that failed, and what the program tells the model.
+func kimiSample() sample {
+	rec := func(sec int, kind, more string) string {
+		return fmt.Sprintf(`{"type":%q,"agentId":"main",%s,"time":%d}`, kind, more, time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
+	}
+	message := func(sec int, kind, text string) string {
+		return rec(sec, "context.append_message", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"text","text":%q}],"origin":{"kind":%q}}`, text, kind))
+	}
+	event := func(sec int, body string) string { return rec(sec, "context.append_loop_event", `"event":{`+body+`}`) }
+	call := func(sec int, id, name, args string) string {
+		return event(sec, fmt.Sprintf(`"type":"tool.call","toolCallId":%q,"name":%q,"args":%s`, id, name, args))
+	}
+	result := func(sec int, id, more string) string {
+		return event(sec, fmt.Sprintf(`"type":"tool.result","toolCallId":%q,"result":{%s}`, id, more))
+	}
+	return sample{
+		model: "kimi-k3",
+		opt:   transcript.Options{File: transcript.File{NativeID: "session_1", Cwd: root}, Roots: []string{root}},
+		lines: []string{
+			`{"type":"metadata","protocol_version":"1.5","created_at":1795000000000}`,
+			rec(0, "profile.bind", `"environmentDisclosure":{"cwd":"/work/shop"}`),
+			rec(1, "turn.prompt", `"input":[{"type":"text","text":"fix the cart"}]`),
+			message(1, "user", "fix the \"cart\" ümläut"),
+			message(1, "injection", "<system-reminder>today</system-reminder>"),
+			`not a record`,
+			rec(1, "llm.request", `"model":"kimi-k3"`),
+			event(2, `"type":"content.part","part":{"type":"think","think":"hm"}`),
+			event(2, `"type":"content.part","part":{"type":"text","text":"On it."}`),
+			call(3, "c1", "Edit", `{"path":"/work/shop/cart.go","old_string":"one","new_string":"two"}`),
+			result(3, "c1", `"output":"Replaced 1 occurrence"`),
+			event(3, `"type":"step.end","uuid":"s1","usage":{"inputOther":9,"output":3}`),
+			call(4, "c2", "Bash", `{"command":"go test"}`),
+			result(4, "c2", `"output":"no\nCommand failed with exit code: 1.","isError":true`),
+			call(5, "c3", "Write", `{"path":"no.go","content":"x"}`),
+			result(5, "c3", `"output":"no","isError":true`),
+			event(6, `"type":"content.part","part":{"type":"text","text":"Done."}`),
+			rec(6, "turn.ended", `"turnId":0`),
+		},
+	}
+}
+
+// grokSample is a session whose texts come in pieces, with an edit and one that failed.
+func grokSample() sample {
+	update := func(sec int, kind, more string) string {
+		at := time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli()
+		return fmt.Sprintf(`{"timestamp":%d,"method":"session/update","params":{"sessionId":"g1","update":{"sessionUpdate":%q,%s},"_meta":{"agentTimestampMs":%d}}}`, at/1000, kind, more, at)
+	}
+	piece := func(sec int, kind, text string) string {
+		return update(sec, kind+"_chunk", fmt.Sprintf(`"content":{"type":"text","text":%q},"_meta":{"modelId":"grok-5"}`, text))
+	}
+	call := func(sec int, id, name, input string) string {
+		return update(sec, "tool_call", fmt.Sprintf(`"toolCallId":%q,"title":"x","rawInput":%s,"_meta":{"x.ai/tool":{"name":%q}}`, id, input, name))
+	}
+	result := func(sec int, id, status, more string) string {
+		return update(sec, "tool_call_update", fmt.Sprintf(`"toolCallId":%q,"status":%q%s`, id, status, more))
+	}
+	return sample{
+		model: "grok-5",
+		opt:   transcript.Options{File: transcript.File{NativeID: "g1", Cwd: root}, Roots: []string{root}},
+		lines: []string{
+			piece(1, "user_message", "fix the \"cart\" "),
+			piece(1, "user_message", "ümläut"),
+			`not a record`,
+			piece(2, "agent_thought", "hm"),
+			piece(2, "agent_message", "On "),
+			piece(2, "agent_message", "it."),
+			call(3, "c1", "search_replace", `{"file_path":"/work/shop/cart.go","old_string":"one","new_string":"two"}`),
+			update(3, "tool_call_update", `"toolCallId":"c1","kind":"edit"`),
+			result(3, "c1", "completed", ""),
+			call(4, "c2", "run_terminal_command", `{"command":"go test"}`),
+			result(4, "c2", "completed", `,"content":[{"type":"content","content":{"type":"text","text":"no"}}],"rawOutput":{"exit_code":1}`),
+			call(5, "c3", "write", `{"file_path":"no.go","content":"x"}`),
+			result(5, "c3", "failed", ""),
+			piece(6, "agent_message", "Done."),
+			update(6, "turn_completed", `"prompt_id":"p1","usage":{"inputTokens":9,"outputTokens":3}`),
 		},
 	}
 }

@@ -29,6 +29,8 @@ func FuzzPi(f *testing.F)       { fuzzAgents(f, "FuzzPi", transcript.Pi{}) }
 func FuzzQwen(f *testing.F)     { fuzzAgents(f, "FuzzQwen", transcript.Qwen{}) }
 func FuzzDroid(f *testing.F)    { fuzzAgents(f, "FuzzDroid", transcript.Droid{}) }
 func FuzzContinue(f *testing.F) { fuzzAgents(f, "FuzzContinue", transcript.Continue{}) }
+func FuzzKimi(f *testing.F)     { fuzzAgents(f, "FuzzKimi", transcript.Kimi{}) }
+func FuzzGrok(f *testing.F)     { fuzzAgents(f, "FuzzGrok", transcript.Grok{}) }
 func FuzzCline(f *testing.F)    { fuzzAgents(f, "FuzzCline", transcript.Cline{}) }
 
 func fuzzAgents(f *testing.F, target string, agents ...transcript.Agent) {

@@ -219,6 +219,8 @@ func TestGeneratedCounts(t *testing.T) {
 		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 3, 8, 8, 28}, "scripted"}, // with what sed changed as a call
 		{"pi-1.6.0/classic", ".pi/agent", transcript.Pi{}, counts{22, 0, 26, 59, 48, 1, 23, 24, 74}, "scripted"},
 		{"pi-1.6.0/codemode", ".pi/agent/sessions", transcript.Pi{}, counts{1, 0, 1, 2, 3, 1, 2, 1, 2}, "scripted"},
+		{"kimi-code-2.1.0", ".kimi-code", transcript.Kimi{}, counts{1, 0, 2, 8, 9, 1, 5, 3, 11}, "scripted"},
+		{"grok-1.0.41", ".grok", transcript.Grok{}, counts{3, 1, 4, 15, 15, 1, 7, 6, 4}, "scripted"},               // tokens are counted by prompt
 		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"}, // whether a command failed is written nowhere
 		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}, counts{19, 1, 23, 58, 52, 5, 25, 22, 72}, "gpt-6.2-sol"},
 		{"codex-0.171.0-subagent-v2", ".codex/sessions", transcript.Codex{}, counts{4, 1, 4, 16, 16, 2, 6, 8, 19}, "gpt-6-luna"},
@@ -237,7 +239,7 @@ func TestGeneratedCounts(t *testing.T) {
 			var usage []session.Usage
 			for _, f := range found.Files {
 				doc := readWith(t, c.agent, transcript.Options{File: f, Roots: roots, Outputs: true})
-				if c.agent.Name() != "cline" { // a branch stands in another file
+				if name := c.agent.Name(); name != "cline" && name != "grok" { // a branch, or who called a subagent, stands in another file
 					importsAlike(t, c.agent, f, readFile(t, c.agent, f, roots))
 				}
 				if doc.Skipped.Malformed+doc.Skipped.Oversized+doc.Skipped.Empty+len(doc.Skipped.Unknown) > 0 {
@@ -268,8 +270,11 @@ func TestGeneratedCounts(t *testing.T) {
 			got.Requests = n
 			harness.Equal(t, "counts", c.want, got)
 			want := int64(n) * (1200 + 80) // what the scripted server says of each of its answers
-			if c.agent.Name() == "droid" {
+			switch c.agent.Name() {
+			case "droid":
 				want = settingsTokens(t, data)
+			case "grok": // one count is that of a prompt's requests
+				want = 21 * (1200 + 80)
 			}
 			harness.Equal(t, "tokens", want, total.Input+total.Output)
 		})

@@ -161,7 +161,7 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 		return n, f, true
 	}
 	agents := slices.DeleteFunc(Agents(), func(a Agent) bool { return agent != "" && a.Name() != agent })
-	for rec := range records(raw) {
+	for rec := range firstRecords(raw) {
 		for _, a := range agents {
 			if f, ok := a.(recogniser).recognises(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
 				return a, describeFile(f, path, id, raw), true
@@ -176,6 +176,11 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 }
 
 func describeFile(f File, path, id string, raw []byte) File {
+	if filepath.Base(path) == kimiWire {
+		f = kimiFile(f, path)
+		f.ReadWhole = true
+		return f
+	}
 	// A transcript may begin with records that were copied from another session.
 	if f.NativeID == "" || f.AgentID == "" && len(id) >= minID && bytes.Contains(raw, []byte(`"`+id+`"`)) {
 		f.NativeID = ledgerName(id)
@@ -187,8 +192,8 @@ func describeFile(f File, path, id string, raw []byte) File {
 	return f
 }
 
-// records are the document that a text is, or the first of the lines that it has.
-func records(raw []byte) func(yield func(gjson.Result) bool) {
+// firstRecords are the document that a text is, or the first of the lines that it has.
+func firstRecords(raw []byte) func(yield func(gjson.Result) bool) {
 	return func(yield func(gjson.Result) bool) {
 		if gjson.ValidBytes(raw) {
 			yield(gjson.ParseBytes(raw))

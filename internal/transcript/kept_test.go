@@ -111,7 +111,7 @@ func TestRecognise(t *testing.T) {
 		if name == "opencode" || name == "kilo" || name == "cline" || name == "continue" { // rows, and lines of a document, are nobody's file
 			continue
 		}
-		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && name != "cursor" || name == "cursor" && f.NativeID != "named" || !f.ReadWhole {
+		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && f.NativeID != "named" || (name == "cursor" || name == "kimi-code") != (f.NativeID == "named") || !f.ReadWhole {
 			t.Errorf("%s: %v, %v, %+v", name, ok, agent, f)
 		}
 	}
@@ -121,6 +121,12 @@ func TestRecognise(t *testing.T) {
 	} {
 		if agent, _, ok := transcript.Recognise("/backup/x.jsonl", []byte(text), "", "x"); ok {
 			t.Errorf("%q is one of %s", text, agent.Name())
+		}
+	}
+	wire := kimiSample().text()
+	for path, id := range map[string]string{"/backup/session_7/agents/main/wire.jsonl": "session_7", "/backup/session_7/agents/a1/wire.jsonl": "session_7.a1"} {
+		if _, f, ok := transcript.Recognise(path, wire, "", "wire"); !ok || f.NativeID != id || (f.AgentID != "") != (id != "session_7") {
+			t.Errorf("%s: %v, %+v", path, ok, f)
 		}
 	}
 	agent, f, ok := transcript.Recognise("/backup/x.jsonl", []byte("torn"), "codex", "x")

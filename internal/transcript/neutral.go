@@ -91,7 +91,7 @@ func (d *neutralDecoder) tool(c gjson.Result) {
 
 // recogniseNeutral tells whether a text is in this form, and of which session.
 func recogniseNeutral(raw []byte) (Neutral, File, bool) {
-	for rec := range records(raw) {
+	for rec := range firstRecords(raw) {
 		s := rec.Get("session")
 		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: ledgerNameOf(s.Get("id")), ReadWhole: true}
 		return n, f, s.IsObject() && f.NativeID != "" && IsNeutralName(n.Source)

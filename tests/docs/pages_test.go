@@ -1,13 +1,16 @@
 package docs_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -86,6 +89,19 @@ func TestFields(t *testing.T) {
 			if name := string(m[1]); !strings.Contains(contract, "`"+name+"`") && !strings.Contains(contract, `"`+name+`"`) {
 				t.Errorf("docs/json.md does not name %s of %s", name, filepath.Base(file))
 			}
+		}
+	}
+}
+
+// TestAgents: README says how many agents are read, and docs/agents.md where each keeps its sessions.
+func TestAgents(t *testing.T) {
+	agents := slices.DeleteFunc(session.Agents(), func(name string) bool { return name == session.Imported })
+	if want := fmt.Sprintf("[%d agents](docs/agents.md)", len(agents)); !strings.Contains(read(t, "README.md"), want) {
+		t.Errorf("README.md does not say %q", want)
+	}
+	for _, name := range agents {
+		if !strings.Contains(read(t, "docs/agents.md"), " | `"+name+"` | ") {
+			t.Errorf("docs/agents.md has no row for %s", name)
 		}
 	}
 }
