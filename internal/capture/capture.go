@@ -44,6 +44,7 @@ type Capturer struct {
 	Without   Excluded                 // what is not captured
 	Private   Private                  // what is stored in a ledger that is never sent
 	NameRepo  func(root string) string // transcript.Options.NameRepo
+	Hold      Hold                     // nil: nobody decides meanwhile
 	From      []string                 // absolute former paths of the worktree, whose transcripts count, too
 	Progress  Progress                 // nil: nobody looks
 	Stated    Stated                   // what an import's source says of code commits; nil: nothing
@@ -51,6 +52,10 @@ type Capturer struct {
 	Round     Round                    // how much is in memory at once
 	MaxBehind int                      // how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
 }
+
+// Hold keeps what the user decided, Without and Private, as it is until release is called. Where that has changed it brings the Capturer up, and returns
+// git.ErrMoved.
+type Hold func(context.Context) (release func() error, err error)
 
 // Private are the sessions that are captured, but never sent.
 type Private struct {
@@ -309,10 +314,7 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 		if err != nil {
 			return err
 		}
-		if err := g.append(ctx, g.Private.Ledger, private); err != nil {
-			return err
-		}
-		if err := g.append(ctx, g.Ledger, records); err != nil {
+		if err := g.appendBoth(ctx, records, private); err != nil {
 			return err
 		}
 		if g.st.catchUp(ctx, g.Repo, g.tips) != nil {
@@ -326,6 +328,22 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 		}
 	}
 	return nil
+}
+
+// appendBoth appends what may be sent, and what is private, as the user has decided by now.
+func (g *collector) appendBoth(ctx context.Context, records, private []ledger.Record) error {
+	release := func() error { return nil }
+	if g.Hold != nil {
+		var err error
+		if release, err = g.Hold(ctx); err != nil {
+			return err
+		}
+	}
+	err := g.append(ctx, g.Private.Ledger, private)
+	if err == nil {
+		err = g.append(ctx, g.Ledger, records)
+	}
+	return errors.Join(err, release())
 }
 
 func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []ledger.Record) (err error) {

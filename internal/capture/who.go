@@ -29,7 +29,11 @@ func shellSessions(getenv func(string) string) (ids []string) {
 // agentOfShell is the agent in whose shell git runs; "" where none is known.
 func agentOfShell(getenv func(string) string) string {
 	for _, v := range [...]struct{ name, agent string }{
-		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"KILO", "kilo"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
+		{"CLAUDECODE", "claude-code"},
+		{"GEMINI_CLI", "gemini-cli"},
+		{"KILO", "kilo"},
+		{"OPENCODE", "opencode"},
+		{"COPILOT_CLI", "copilot-cli"},
 		{"PI_CODING_AGENT", "pi"},
 	} {
 		if getenv(v.name) != "" {

@@ -37,7 +37,8 @@ These stay:
 
   - a skill that was edited or committed
   - the ledger branch and private sessions; --ledger removes these, too
-  - rekal.pause, rekal.forgot and rekal.private; --ledger removes these, too
+  - rekal.pause, rekal.forgot and rekal.private, which keep things out of any
+    later ledger, too
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
@@ -117,7 +118,7 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	if err := w.ForgetExcused(); err != nil {
 		return err
 	}
-	return c.removeExclusionSettings(ctx, app, w)
+	return tellExclusions(ctx, app, w)
 }
 
 // removeRecords removes the records of what commands printed; without --records, only those that can be made again from transcripts.
@@ -168,11 +169,11 @@ func (c *cleanOptions) removeLedgers(ctx context.Context, app *App, w *workspace
 	return nil
 }
 
-// removeExclusionSettings removes the settings that kept something out of the ledgers, which are gone.
-func (c *cleanOptions) removeExclusionSettings(ctx context.Context, app *App, w *workspace.Workspace) error {
-	keys, err := curate.LiftExclusions(ctx, w)
+// tellExclusions names the settings that go on to keep something out of a ledger.
+func tellExclusions(ctx context.Context, app *App, w *workspace.Workspace) error {
+	keys, err := curate.Exclusions(ctx, w)
 	for _, key := range keys {
-		app.printDone(`removed: %s; "git rekal init" captures what it kept out`, key)
+		app.printDone(`left: %s; what it keeps out stays out of the next ledger, too ("git config --unset-all %[1]s" takes it back)`, key)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,16 +86,21 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	if _, err := os.Stat(app.Path(url)); err == nil { // git would read a path from the new folder
 		url = app.Path(url)
 	}
-	name := config.PlaceName(config.PlaceOf(url)) + ".git"
-	dir := app.Path(name)
-	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("mirror %q: %s is there already", url, name)
-	} else if err != nil {
-		return fmt.Errorf("mirror %q: %w", url, err)
+	place := config.PlaceOf(url) // without a password, which no message says
+	if strings.HasPrefix(url, "-") {
+		return fmt.Errorf("mirror %q: no address begins so", place)
 	}
-	repo, err := git.Init(ctx, dir)
+	name := config.PlaceName(place) + ".git"
+	dir, fresh := app.Path(name), app.Path("."+name+".new") // a process that dies leaves the second, which the next one makes anew
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("mirror %q: %s is there already", place, name)
+	}
+	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700)); err != nil {
+		return fmt.Errorf("mirror %q: %w", place, err)
+	}
+	repo, err := git.Init(ctx, fresh)
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(dir))
+		return errors.Join(err, os.RemoveAll(fresh))
 	}
 	defer repo.Close()
 	settings := [][2]string{
@@ -111,8 +115,12 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	for _, setting := range settings {
 		err = errors.Join(err, repo.SetConfig(ctx, setting[0], setting[1]))
 	}
-	if err = errors.Join(err, setup.MarkInstalled(filepath.Join(dir, "rekal"))); err != nil {
-		return errors.Join(err, os.RemoveAll(dir))
+	err = errors.Join(err, setup.MarkInstalled(filepath.Join(fresh, "rekal")))
+	if err == nil {
+		err = os.Rename(fresh, dir)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(fresh))
 	}
 	app.printDone("made %s", strings.TrimSuffix(name, "/"))
 	return nil

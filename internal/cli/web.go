@@ -79,10 +79,14 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.export != "" {
-		return c.exportPages(ctx, app, site)
+		return c.exportPages(ctx, app, w, site)
 	}
-	if err := c.restrictReaders(ctx, app, site); err != nil {
+	command, err := rightsCommand(ctx, app)
+	if err != nil {
 		return err
+	}
+	if command != "" {
+		site.Rights(command)
 	}
 	server, err := site.Listen(c.port)
 	if err != nil {
@@ -141,18 +145,30 @@ func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Work
 // rightsSetting names the command that says who may read which repository. It counts in the user's own configuration only.
 const rightsSetting = "rekal.web.rights"
 
-// restrictReaders has pages shown only to whom they may be.
-func (c *webOptions) restrictReaders(ctx context.Context, app *App, site *web.Site) error {
+// rightsCommand is the command that says who may read what; "" for none.
+func rightsCommand(ctx context.Context, app *App) (string, error) {
 	conf, err := git.OwnSettings(ctx, app.Dir, app.Env, `^rekal\.web\.rights$`)
 	switch commands := conf[rightsSetting]; {
 	case err != nil || len(commands) == 0:
-		return err
+		return "", err
 	case len(commands) > 1 || commands[0] == "":
-		return fmt.Errorf("%s: it must be one command", rightsSetting)
+		return "", fmt.Errorf("%s: it must be one command", rightsSetting)
 	default:
-		site.Rights(commands[0])
-		return nil
+		return commands[0], nil
 	}
+}
+
+// openOfRemote opens what the remote holds that the ledger is shared with.
+func openOfRemote(ctx context.Context, w *workspace.Workspace) (*workspace.Workspace, error) {
+	conf, err := w.Settings()
+	if err != nil {
+		return nil, err
+	}
+	remote, err := conf.RemoteFor("", "")
+	if err != nil {
+		return nil, err
+	}
+	return w.OfRemote(ctx, remote)
 }
 
 // printAddress prints an address, and opens one.
@@ -175,8 +191,22 @@ func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Wo
 	return nil
 }
 
-// exportPages exports the pages.
-func (c *webOptions) exportPages(ctx context.Context, app *App, site *web.Site) error {
+// exportPages exports the pages; where others are shown pages by the rights of a remote, those that the remote's holdings make.
+func (c *webOptions) exportPages(ctx context.Context, app *App, w *workspace.Workspace, site *web.Site) error {
+	command, err := rightsCommand(ctx, app)
+	if err != nil {
+		return err
+	}
+	if command != "" {
+		seen, err := openOfRemote(ctx, w)
+		if err != nil {
+			return err
+		}
+		defer seen.Close()
+		if site, err = web.New(seen.Process, w.Name(), explain); err != nil {
+			return err
+		}
+	}
 	dir := app.Path(c.export)
 	n, err := site.Export(ctx, dir, func(done, left int) {
 		if done%100 == 0 {

@@ -19,7 +19,15 @@ const forgotKey = "rekal.forgot"
 // ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they spawned, and notes that they are not
 // to be captured again. It returns a ledger.PushedError where a remote holds any of it, or what ledger.Ledger.Resolve returns. A session of which another one
 // holds a copy is not forgotten alone. What is left to do is as after Scrub.
-func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
+func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (out ledger.Scrubbed, err error) {
+	err = w.Decide(ctx, func() error {
+		out, err = forgetSessions(ctx, w, a, ids)
+		return err
+	})
+	return out, err
+}
+
+func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -95,16 +103,13 @@ func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (ta
 	return targets, all, nil
 }
 
-// LiftExclusions removes the settings by which pauses and forgotten sessions are kept out of this clone's ledger, and returns the keys that were set.
-func LiftExclusions(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
+// Exclusions are the settings that are set by which something is kept out of this clone's ledger.
+func Exclusions(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
+	conf, err := w.Repo.Config(ctx)
 	for _, key := range []string{pauseKey, forgotKey, privateKey} {
-		was, err := w.Repo.UnsetConfig(ctx, key)
-		if err != nil {
-			return keys, err
-		}
-		if was != "" {
+		if len(conf[key]) > 0 {
 			keys = append(keys, key)
 		}
 	}
-	return keys, nil
+	return keys, err
 }

@@ -24,7 +24,15 @@ type Moved struct {
 
 // KeepPrivate moves sessions, and all that they spawned or that was forked from them, into the ledger that is never sent, as far as no remote is
 // known to hold them; what they say later goes there, too. An ID may be the agent's own, of a session that is not captured yet.
-func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
+func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (out Moved, err error) {
+	err = w.Decide(ctx, func() error {
+		out, err = keepPrivate(ctx, w, a, ids)
+		return err
+	})
+	return out, err
+}
+
+func keepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
 	private, err := w.EnsurePrivateLedger(ctx, a)
 	if err != nil {
 		return Moved{}, err
@@ -33,7 +41,10 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return Moved{}, err
 	}
-	for _, name := range of.named { // before: then no capture sends what comes in between
+	if err := w.Machine().SetPrivate(ctx, true, of.named); err != nil { // before: then no capture sends what comes in between
+		return Moved{}, err
+	}
+	for _, name := range of.named {
 		if !slices.Contains(a.Config.Private, name) {
 			if err := w.Repo.AddConfig(ctx, privateKey, name); err != nil {
 				return Moved{}, err
@@ -44,13 +55,24 @@ func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 }
 
 // MakePublic undoes KeepPrivate: the next push sends the sessions.
-func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
+func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (out Moved, err error) {
+	err = w.Decide(ctx, func() error {
+		out, err = makePublic(ctx, w, a, ids)
+		return err
+	})
+	return out, err
+}
+
+func makePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Moved, error) {
 	private, err := w.EnsurePrivateLedger(ctx, a)
 	if err != nil {
 		return Moved{}, err
 	}
 	of, err := sessionsToMove(ctx, w, a, []*ledger.Ledger{private}, ids)
 	if err != nil {
+		return Moved{}, asPublic(ctx, a, ids, err)
+	}
+	if err := w.Machine().SetPrivate(ctx, false, of.named); err != nil {
 		return Moved{}, err
 	}
 	for id := range of.ids {
@@ -70,6 +92,22 @@ func MakePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 		}
 	}
 	return of.moveTo(ctx, w, private, a.Ledger)
+}
+
+// asPublic is an error about IDs that no private session has, or that the first of them means a session like any other.
+func asPublic(ctx context.Context, a workspace.Author, ids []string, err error) error {
+	held, failed := a.Ledger.Sessions(ctx)
+	natives := map[string]string{}
+	for id, s := range held {
+		natives[id] = s.NativeID
+	}
+	names := session.NewNames(natives)
+	for _, id := range ids {
+		if full, unknown := names.CompleteID(id); failed == nil && unknown == nil {
+			return fmt.Errorf("%s is not private", sourceAndNativeID(held[full]))
+		}
+	}
+	return err
 }
 
 // AuthorWithLedgerOf is the author with the private ledger in place of the usual one if only the private ledger holds the targets.

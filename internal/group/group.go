@@ -36,8 +36,9 @@ type Which struct {
 	Mirrors string      // all bare repositories that lie in this folder
 	Person  bool        // a person asks, at a terminal
 	Reader  gate.Reader // who reads the answers: of each repository what its rekal.require allows
-	// May reports whether who asks may read a repository; nil: all. Nothing is told of the others. It may be called side by side.
-	May func(*workspace.Workspace) bool
+	// Restrict opens what who asks may read of a repository; nil: all of each is read. Of those for which it has an error nothing is told. It may be called
+	// side by side.
+	Restrict func(context.Context, *workspace.Workspace) (*workspace.Workspace, error)
 }
 
 // Group is the repositories that are asked. Close it.
@@ -98,7 +99,7 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 	if err != nil {
 		return nil, err
 	}
-	g.open(ctx, p, which.May, named, paths)
+	g.open(ctx, p, which.Restrict, named, paths)
 	if len(g.members) == 0 {
 		return nil, errors.Join(append(slices.Clone(g.Left), ErrNone)...)
 	}
@@ -151,19 +152,20 @@ func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Wh
 }
 
 // open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
-func (g *Group) open(ctx context.Context, p workspace.Process, isAllowed func(*workspace.Workspace) bool, named, paths []string) {
+func (g *Group) open(ctx context.Context, p workspace.Process, restrict func(context.Context, *workspace.Workspace) (*workspace.Workspace, error), named, paths []string) {
 	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
 	g.runParallel(len(paths), func(i int) {
-		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && isAllowed != nil && !isAllowed(opened[i]) {
-			opened[i].Close()
-			failed[i] = ErrNone
+		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && restrict != nil {
+			all := opened[i]
+			opened[i], failed[i] = restrict(ctx, all)
+			all.Close()
 		}
 	})
 	seen := map[string]bool{}
 	for i, w := range opened {
 		switch {
 		case failed[i] != nil:
-			if isAllowed != nil {
+			if restrict != nil {
 				continue // its name may say something already
 			}
 			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {

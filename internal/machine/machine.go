@@ -4,6 +4,7 @@
 // In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
+//	private         a session a line that no clone on this machine sends, as agent/ID
 //	template        what git copies into new repositories; see template.go
 //	template-set    the lines in git's global configuration that name it
 //	made            is there if the folder above was not there before
@@ -42,9 +43,10 @@ func ForUser(home string, getenv func(string) string) Machine {
 
 // The files of the folder.
 const (
-	listFile = "repositories"
-	madeFile = "made"
-	lockFile = "lock"
+	listFile    = "repositories"
+	privateFile = "private"
+	madeFile    = "made"
+	lockFile    = "lock"
 )
 
 // patience is how long a change waits for others, each of which takes a millisecond.
@@ -62,15 +64,50 @@ func (m Machine) Repositories() ([]string, error) {
 	}), err
 }
 
-func (m Machine) readList() ([]string, error) {
+// PrivateFile is where the private sessions stand; "" where nothing is kept.
+func (m Machine) PrivateFile() string {
+	if m.dir == "" {
+		return ""
+	}
+	return filepath.Join(m.dir, privateFile)
+}
+
+// PrivateSessions are the sessions that no clone on this machine sends, as agent/ID, sorted.
+func (m Machine) PrivateSessions() ([]string, error) {
+	return m.readLines(privateFile, func(line string) bool { return strings.Contains(line, "/") })
+}
+
+// SetPrivate puts sessions on the list of private ones, or takes them off.
+func (m Machine) SetPrivate(ctx context.Context, private bool, names []string) error {
+	if m.dir == "" || len(names) == 0 {
+		return nil
+	}
+	return m.withFolderLock(ctx, func() error {
+		all, err := m.PrivateSessions()
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(names, name) })
+		if private {
+			all = append(all, names...)
+		}
+		slices.Sort(all)
+		return m.writeLines(privateFile, all)
+	})
+}
+
+func (m Machine) readList() ([]string, error) { return m.readLines(listFile, filepath.IsAbs) }
+
+// readLines reads a file of the folder: the lines that are valid, each once, sorted; none where there is no file.
+func (m Machine) readLines(file string, isValid func(string) bool) ([]string, error) {
 	if m.dir == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(m.ListFile())
+	text, err := os.ReadFile(filepath.Join(m.dir, file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("machine: read the list of repositories: %w", err)
+		return nil, fmt.Errorf("machine: read the list of %s: %w", file, err)
 	}
-	all := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return !filepath.IsAbs(line) })
+	all := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return !isValid(line) })
 	slices.Sort(all)
 	return slices.Compact(all), nil
 }
@@ -118,7 +155,7 @@ func (m Machine) changeList(ctx context.Context, edit func([]string) []string) e
 		}
 		all = edit(all)
 		slices.Sort(all)
-		return m.writeList(all)
+		return m.writeLines(listFile, all)
 	})
 }
 
@@ -158,15 +195,20 @@ func (m Machine) makeFolder() error {
 	return os.WriteFile(filepath.Join(m.dir, madeFile), nil, 0o600)
 }
 
-func (m Machine) writeList(all []string) error {
+// writeLines replaces a file of the folder; without lines it goes.
+func (m Machine) writeLines(file string, all []string) error {
+	path := filepath.Join(m.dir, file)
 	if len(all) == 0 {
-		return os.Remove(m.ListFile())
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
-	fresh := m.ListFile() + ".new"
+	fresh := path + ".new"
 	if err := os.WriteFile(fresh, []byte(strings.Join(all, "\n")+"\n"), 0o600); err != nil {
 		return errors.Join(err, os.Remove(fresh))
 	}
-	return os.Rename(fresh, m.ListFile())
+	return os.Rename(fresh, path)
 }
 
 // removeEmptyFolder removes the folder if it is empty, and then the folder above it if Add made that.

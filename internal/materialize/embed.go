@@ -35,7 +35,7 @@ func (m *Materializer) Unembedded(ctx context.Context, model string) (left int, 
 	if err != nil {
 		return 0, err
 	}
-	_, left, err = search.Unembedded(ctx, d, model, 0)
+	_, left, err = search.Unembedded(ctx, d, model, 0, nil)
 	return left, errors.Join(err, d.Close())
 }
 

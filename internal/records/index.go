@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,6 +134,16 @@ func (x embeddable) Write(ctx context.Context, do func(context.Context, *db.Tx) 
 
 // indexKey is what the index calls a record: in the order of the numbers.
 func indexKey(id int) string { return fmt.Sprintf("%010d", id) }
+
+// KeysOf are the keys in the index of the records of some sessions.
+func (v *View) KeysOf(sessions []string) (keys []string) {
+	for _, r := range v.All {
+		if r.From != nil && slices.Contains(sessions, r.From.Session) {
+			keys = append(keys, indexKey(r.ID))
+		}
+	}
+	return keys
+}
 
 func idOfKey(key string) int {
 	n, _ := strconv.Atoi(key)

@@ -49,12 +49,17 @@ var errDimensions = errors.New("search: vectors of different dimensions")
 // Unembedded returns sessions of which passages lack the vectors of a model, those with the
 // latest IDs first: as many as have most passages to embed between them, or a few more. Left is
 // how many such sessions there are in all.
-func Unembedded(ctx context.Context, r db.Querier, model string, most int) (batch []Pending, left int, err error) {
+func Unembedded(ctx context.Context, r db.Querier, model string, most int, leave Leave) (batch []Pending, left int, err error) {
 	st, err := readState(ctx, r)
 	if err != nil {
 		return nil, 0, err
 	}
 	ids, err := db.NeedingVectors(ctx, r, st.Embedded.Model != model)
+	if err == nil && leave != nil {
+		var without []string
+		without, err = leave(ctx, r)
+		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(without, id) })
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -48,7 +48,7 @@ func embedAll(t *testing.T, d *db.DB, model string, dim, most int) (passages int
 	t.Helper()
 	vector := toy(dim)
 	for range 1000 {
-		batch, left, err := search.Unembedded(t.Context(), d, model, most)
+		batch, left, err := search.Unembedded(t.Context(), d, model, most, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestEmbeddingOtherDimensions(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"S1": "m 16 1.0;", "S2": "m 16 1.0;"}, rowsOf(t, d)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	batch, _, err := search.Unembedded(t.Context(), newIndex(t), "m", 1)
+	batch, _, err := search.Unembedded(t.Context(), newIndex(t), "m", 1, nil)
 	if err != nil || len(batch) > 0 {
 		t.Errorf("an empty index: %v, %v", batch, err)
 	}
@@ -278,7 +278,7 @@ func TestCarry(t *testing.T) {
 	now := newIndex(t)
 	add(t, now, append([]session.Session{talk("S1", "another thing"), talk("S3", "new")}, cars()...)...)
 	change(t, now, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, noon) })
-	batch, left, err := search.Unembedded(t.Context(), now, "m", 100)
+	batch, left, err := search.Unembedded(t.Context(), now, "m", 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,11 @@ type Embedder struct {
 	Vectors  func(ctx context.Context, texts []string) ([][]float32, error)
 	Progress func(done, total int) // sessions; nil: nobody looks
 	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
+	Leave    Leave                 // nil: nothing is left out
 }
+
+// Leave lists what gets no vectors, in the state that is read: its text goes to no server.
+type Leave func(context.Context, db.Querier) ([]string, error)
 
 // Embeddable is an index that an Embedder fills: read in one state, and written in one transaction.
 type Embeddable interface {
@@ -37,7 +41,7 @@ func (e Embedder) Fill(ctx context.Context, in Embeddable, now func() time.Time)
 		var batch []Pending
 		left := 0
 		err := in.Read(ctx, func(r db.Querier) (err error) {
-			batch, left, err = Unembedded(ctx, r, e.Model, perRound)
+			batch, left, err = Unembedded(ctx, r, e.Model, perRound, e.Leave)
 			return err
 		})
 		if err != nil {

@@ -62,7 +62,7 @@ const (
 	HandoffEnd  = "(The recorded part ends here.)"
 )
 
-// WithoutHandoff leaves of such a page in a prompt its title and the link to the session: its text is in the ledger already.
+// WithoutHandoff leaves of such a page in a prompt the link to the session: its text is in a ledger already, and its title may be private.
 func WithoutHandoff(prompt string) string {
 	from := strings.Index(prompt, HandoffHead)
 	if from < 0 || from > 0 && prompt[from-1] != '\n' && prompt[from-1] != '"' { // "opencode run" puts prompts into quotes
@@ -73,6 +73,5 @@ func WithoutHandoff(prompt string) string {
 	if !ended || len(refs) == 0 {
 		return prompt
 	}
-	title, _, _ := strings.Cut(page[len(HandoffHead):], "\n")
-	return prompt[:from] + fmt.Sprintf("Going on with %s: %s", refs[0], title) + rest
+	return prompt[:from] + fmt.Sprintf("Going on with %s", refs[0]) + rest
 }

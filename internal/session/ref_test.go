@@ -38,7 +38,7 @@ func TestRefs(t *testing.T) {
 
 func TestWithoutHandoff(t *testing.T) {
 	const page = session.HandoffHead + "Fix it\n\n- Session rekal:01KJW4MN48AJBF1NFJ2X4RZ873, of a\n\n> text\n" + session.HandoffEnd
-	const short = "Going on with rekal:01KJW4MN48AJBF1NFJ2X4RZ873: Fix it"
+	const short = "Going on with rekal:01KJW4MN48AJBF1NFJ2X4RZ873"
 	for in, want := range map[string]string{
 		page:                             short,
 		page + "\n":                      short + "\n",

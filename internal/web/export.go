@@ -19,7 +19,7 @@ const exportedFiles = 200
 // staticPolicy is policy for files, of which some browsers say that each has an origin of its own.
 const staticPolicy = "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 
-// Export writes the pages as files that link to each other, beginning with index.html, the list of all sessions; search needs a server. The folder must be
+// Export writes the pages as files of the user's own that link to each other, beginning with index.html, the list of all sessions; search needs a server. The folder must be
 // empty or new. Progress is told after each page: how many are written, and how many are known to be left. It returns how many pages
 // there are. A page that can't be made says so in its place, and its error is returned when all others are written.
 func (s *Site) Export(ctx context.Context, dir string, progress func(done, left int)) (int, error) {
@@ -71,7 +71,7 @@ func (e *pageError) Error() string {
 
 // prepareFolder makes the folder, with what the pages need.
 func prepareFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if held, err := os.ReadDir(dir); err != nil || len(held) > 0 {
@@ -83,7 +83,7 @@ func prepareFolder(dir string) error {
 	for _, name := range []string{"style.css", "icon.svg"} {
 		body, _, err := asset(name)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), body, 0o666)
+			err = os.WriteFile(filepath.Join(dir, name), body, 0o600)
 		}
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (s *Site) exportPage(ctx context.Context, dir, address string, l links) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, fileName(address)), html, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, fileName(address)), html, 0o600); err != nil {
 		return err
 	}
 	if failed != nil && statusOf(failed) == http.StatusInternalServerError {

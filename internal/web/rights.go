@@ -66,14 +66,17 @@ func proxyUser(h http.Header) string {
 	return names[0]
 }
 
-// mayRead reports whether somebody may read a repository.
-func (r *rights) mayRead(person string, w *workspace.Workspace) bool {
+// visible opens what somebody may read of a repository: what the remote holds that gives the right, and nothing that lies in this clone besides.
+func (r *rights) visible(ctx context.Context, person string, w *workspace.Workspace) (*workspace.Workspace, error) {
 	conf, err := w.Settings()
 	if err != nil || person == "" {
-		return false
+		return nil, errNoRights
 	}
 	remote, err := conf.RemoteFor("", "")
-	return err == nil && conf.Places[remote] != "" && r.isAllowed(person, conf.Places[remote])
+	if err != nil || conf.Places[remote] == "" || !r.isAllowed(person, conf.Places[remote]) {
+		return nil, errNoRights
+	}
+	return w.OfRemote(ctx, remote)
 }
 
 // isAllowed reports what the command says, now or some minutes ago.

@@ -24,6 +24,10 @@ func TestRights(t *testing.T) {
 		}
 		w.Run("init")
 		w.Run("save", "--title", "Carts of the "+name, "A cart is kept in Frankfurt.")
+		if name != "local" { // the remote has it
+			ref := strings.TrimSpace(w.Git(w.Dir, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/rekal"))
+			w.Git(w.Dir, "update-ref", "refs/remotes/origin/"+ref, "refs/heads/"+ref)
+		}
 	}
 	w.Dir = w.At("home/shop")
 	command := w.At("home/may-read")
@@ -90,5 +94,51 @@ exit 1
 				}
 			})
 		}
+	}
+}
+
+// TestVisitorSeesTheRemote: whoever is shown pages by the rights of a remote sees what that remote has, and nothing else of the clone that shows them.
+func TestVisitorSeesTheRemote(t *testing.T) {
+	const hidden = "zqhidden"
+	w := world.Team(t)
+	for _, name := range []string{"team.git", "fork.git"} {
+		w.Git(w.At("."), "init", "-q", "--bare", name)
+	}
+	w.Git(w.Dir, "remote", "add", "origin", w.At("team.git"))
+	w.Git(w.Dir, "remote", "add", "fork", w.At("fork.git"))
+	w.Git(w.Dir, "push", "-q", "origin", "HEAD:main")
+	w.Run("sync", "--yes", "origin")
+	w.Git(w.Dir, "config", "rekal.remote", "origin")
+
+	w.Run("save", "--title", "Unsent "+hidden, "Frankfurt, "+hidden)
+	w.Run("run", "--", "echo", hidden+" Frankfurt")
+	w.Write(w.Dir+"/unpushed.go", "package x // "+hidden+"\n")
+	w.Git(w.Dir, "add", ".")
+	w.Git(w.Dir, "commit", "-qm", "Unpushed "+hidden)
+	unpushed := strings.TrimSpace(w.Git(w.Dir, "rev-parse", "HEAD"))
+	w.Write(w.Dir+"/src/auth/jwt.go", "package auth // "+hidden+"\n")
+	w.Git(w.Dir, "stash")
+	stashed := strings.TrimSpace(w.Git(w.Dir, "rev-parse", "stash"))
+	w.Write(w.Dir+"/src/auth/jwt.go", "package auth // "+hidden+"\n")
+
+	w.Git(w.At("."), "config", "--global", "rekal.web.rights", "true")
+	v := world.VisitAs(t, w.Web(), "alice")
+	if found := v.Any("?q=Frankfurt"); !strings.Contains(found, "Fix JWT expiry") {
+		t.Errorf("what the remote has is not found:\n%s", found)
+	}
+	for _, page := range []string{
+		"?q=Frankfurt", "?kind=record", "?kind=memory", "sessions", "timeline", "files", "files?name=unpush", "file?path=src/auth/jwt.go",
+		"file?path=unpushed.go", "pictures", "lines", "together", "commit?rev=" + unpushed, "commit?rev=" + unpushed[:7], "commit?rev=" + stashed, "commit?rev=stash",
+		"commit?rev=HEAD", "commit?rev=:/Unpushed", "commit?rev=" + unpushed + "^!", "commit?rev=refs/stash",
+	} {
+		if said := v.Any(page); strings.Contains(said, hidden) {
+			t.Errorf("%s shows what no remote has:\n%s", page, said)
+		}
+	}
+	if said := v.Any("?q=" + hidden); strings.Contains(said, "Unsent") || strings.Contains(said, "echo") {
+		t.Errorf("what was never sent is found:\n%s", said)
+	}
+	if said := v.Any("file?path=src/auth/jwt.go"); !strings.Contains(said, "ParseInLocation") {
+		t.Errorf("the file as the remote has it:\n%s", said)
 	}
 }

@@ -224,10 +224,15 @@ func (s *Site) makeContent(ctx context.Context, person, name string, query url.V
 		return page{}, err
 	}
 	defer w.Close()
-	if s.rights != nil && !s.rights.mayRead(person, w) {
-		return page{}, errNoRights
+	if s.rights == nil {
+		return repoContent(ctx, w, maker, ask.Opening{Records: name == "", Reader: gate.Person}, query, l)
 	}
-	return repoContent(ctx, w, maker, ask.Opening{Records: name == "", Reader: gate.Person}, query, l)
+	seen, err := s.rights.visible(ctx, person, w)
+	if err != nil {
+		return page{}, err
+	}
+	defer seen.Close()
+	return repoContent(ctx, seen, maker, ask.Opening{Reader: gate.Visitor}, query, l)
 }
 
 // repoContent makes what a page of one repository shows.
@@ -245,8 +250,12 @@ func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*reques
 // groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.
 func (s *Site) groupContent(ctx context.Context, person, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
 	which := *s.groupMembers
+	which.Reader = gate.Person
 	if s.rights != nil {
-		which.May = func(w *workspace.Workspace) bool { return s.rights.mayRead(person, w) }
+		which.Reader = gate.Visitor
+		which.Restrict = func(ctx context.Context, w *workspace.Workspace) (*workspace.Workspace, error) {
+			return s.rights.visible(ctx, person, w)
+		}
 	}
 	g, err := group.Open(ctx, s.process, which)
 	if errors.Is(err, group.ErrNone) && s.rights != nil {
@@ -261,7 +270,7 @@ func (s *Site) groupContent(ctx context.Context, person, name string, maker func
 		if w == nil {
 			return page{}, errNoPage
 		}
-		return repoContent(ctx, w, maker, ask.Opening{Reader: gate.Person}, query, l)
+		return repoContent(ctx, w, maker, ask.Opening{Reader: which.Reader}, query, l)
 	}
 	l.people = g.SettingsFrom().People(ctx)
 	p, err := maker(&request{Context: ctx, Workspace: g.SettingsFrom(), query: query, links: l, group: g})

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/model"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/signature"
 )
@@ -40,7 +42,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embeddi
 		}
 		defer client.Close()
 		ready := false
-		e.Model, e.Batch = embed.StorageName(name), embed.Batch
+		e.Model, e.Batch, e.Leave = embed.StorageName(name), embed.Batch, db.PrivateIDs
 		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
 				failed = client.Ready(ctx, embedding.Insist)
@@ -154,7 +156,26 @@ const lowPriority = 10
 // embedRecords makes the vectors of records, which are few beside sessions: no progress of theirs is shown.
 func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 	e.Progress = nil
+	if e.Leave != nil {
+		e.Leave = w.privateRecords
+	}
 	return w.Records().Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
+}
+
+// privateRecords are the records of private sessions, by their keys in the index of records.
+func (w *Workspace) privateRecords(ctx context.Context, _ db.Querier) (keys []string, err error) {
+	var private []string
+	err = w.WithIndex(ctx, func(r *materialize.Reader) (err error) {
+		private, err = db.PrivateIDs(ctx, r.DB)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return keys, w.WithRecords(ctx, func(v *records.View) error {
+		keys = v.KeysOf(private)
+		return nil
+	})
 }
 
 // maxQuestion is how many bytes of a question get a vector; a model reads some 256 tokens.

@@ -13,6 +13,11 @@ import (
 // Send sends the author's ledger to a remote, beside a push of these commits. First it takes out what was stored because commits have it, and the
 // remote does not get with those: they were amended, or their branch is gone.
 func (w *Workspace) Send(ctx context.Context, a Author, remote string, pushing []git.OID, attended git.Attended) (ledger.Sent, error) {
+	release, err := w.holdDecisions(ctx)
+	if err != nil {
+		return ledger.Sent{}, err
+	}
+	defer func() { _ = release() }() // the lock of a process that ends is free
 	if err := w.redactUnsent(ctx, a, pushing); err != nil {
 		return ledger.Sent{}, fmt.Errorf("look again at what was not pushed: %w", err)
 	}

@@ -230,7 +230,8 @@ type Author struct {
 	Email  string
 	Signer *signature.Signer // nil where nothing is signed
 
-	who git.Signature
+	who         git.Signature
+	decidedAsOf string // of the decisions in Config; see holdFor
 }
 
 // Author asks git for the user's identity and the configuration, at the same time, because each is a process
@@ -239,7 +240,8 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	var conf config.Config
 	var wrong error
 	var beside sync.WaitGroup
-	beside.Go(func() { conf, wrong = config.Read(ctx, w.Repo, w.Env) })
+	asOf := w.decisionsStamp()
+	beside.Go(func() { conf, wrong = w.readConfig(ctx) })
 	who, err := w.Repo.Identity(ctx)
 	beside.Wait()
 	if err != nil {
@@ -256,7 +258,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 		signer.Quiet = true
 		w.Repo.SignWith(signer.Sign)
 	}
-	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who}, errors.Join(wrong, err)
+	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who, decidedAsOf: asOf}, errors.Join(wrong, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
@@ -335,12 +337,8 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	}
 	c := w.Previewer(a)
 	c.Redactor = w.Redactor(a.Config, ToStore)
-	if len(a.Config.Private) > 0 {
-		if c.Private.Ledger, err = w.EnsurePrivateLedger(ctx, a); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	c.Hold = func(ctx context.Context) (func() error, error) { return w.holdFor(ctx, &a, c) }
+	return c, w.applyDecisions(ctx, a, c)
 }
 
 // Previewer is a Capturer for Preview only: it makes neither ledger nor folder, and works before

@@ -38,6 +38,46 @@ func Visit(t testing.TB, address string) *Visitor {
 	return v
 }
 
+// named is a browser behind a proxy that says who asks.
+type named struct{ user string }
+
+func (n named) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("X-Forwarded-User", n.user)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// VisitAs opens the pages as somebody whom a proxy has logged in.
+func VisitAs(t testing.TB, address, user string) *Visitor {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &Visitor{t: t, Client: &http.Client{Jar: jar, Transport: named{user}}}
+	answer, err := v.Client.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	v.Base = answer.Request.URL.String()
+	return v
+}
+
+// Any is the text of a page, be it an error.
+func (v *Visitor) Any(name string) string {
+	v.t.Helper()
+	answer, err := v.Client.Get(v.Base + name)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return string(body)
+}
+
 // Page reads a page that there must be.
 func (v *Visitor) Page(name string) (text string, doc *html.Node) {
 	v.t.Helper()
