@@ -64,3 +64,6 @@ func (e *Regexp) ReplaceAllString(s, by string) string { return e.compiled().Rep
 
 // Split is that of regexp.Regexp.
 func (e *Regexp) Split(s string, n int) []string { return e.compiled().Split(s, n) }
+
+// String is the expression's text.
+func (e *Regexp) String() string { return e.text }

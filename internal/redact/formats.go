@@ -169,6 +169,35 @@ func cookies(s *scanner, at window) {
 
 var sessionValue = lazy.Expr("(?:[=\t]|[:,] *[\"'`])[ \"'`]*([\\w.~:/#\\[\\]@!$*+%|-]+)")
 
+// findBotTokens finds the tokens of Discord's bots, in whose form no letter is fixed but the first: the number of the bot in base64, a time and a
+// signature, with points between (https://docs.discord.com/developers/reference#authentication).
+func (s *scanner) findBotTokens(part window) {
+	const number, stamp, signature = 24, 6, 27
+	t := s.t
+	for i := part.lo; i < part.hi; i++ {
+		next := strings.IndexByte(t[i:part.hi], '.')
+		if i += next; next < 0 || i+1+stamp+1+signature > len(t) {
+			return
+		}
+		if t[i+1+stamp] != '.' || i < number {
+			continue
+		}
+		lo, hi := i-number, i+1+stamp+1
+		for lo > 0 && i-lo < number+4 && (isWordByte(t[lo-1]) || t[lo-1] == '-') {
+			lo--
+		}
+		for hi < len(t) && (isWordByte(t[hi]) || t[hi] == '-') {
+			hi++
+		}
+		s.work += hi - lo
+		if m := botToken.FindStringIndex(t[lo:hi]); m != nil && looksRandom(t[lo+m[0]:hi]) && hasBothCasesAndDigit(t[i+1+stamp+1:hi]) && !inLongRun(t, lo) {
+			s.addFound(lo+m[0], hi, "discord-bot-token", window{i, i + 1})
+		}
+	}
+}
+
+var botToken = lazy.Expr(`^[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}$`)
+
 // findURLPasswords finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
 // scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
 func (s *scanner) findURLPasswords(part window) {
@@ -264,7 +293,6 @@ type shape struct {
 func shapes() []*shape {
 	return []*shape{
 		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, false, 12, lazy.Expr(`\d{8,12}:AA[\w-]{32,36}|^[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
-		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, true, maxReach, lazy.Expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), looksRandom},
 		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), hasBothCasesAndDigit},
 		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), isBasicLogin},
 		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, false, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -35,11 +36,23 @@ func TestRulesAreTheLibrarys(t *testing.T) {
 	}
 }
 
+// TestPageNamesVersion: docs/redaction.md says which version of the rules is in.
+func TestPageNamesVersion(t *testing.T) {
+	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/zricethezav/gitleaks/v8").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/redaction.md")
+	if want := "the rules of gitleaks " + strings.TrimSpace(string(version)); err != nil || !strings.Contains(string(page), want) {
+		t.Errorf("docs/redaction.md does not say %q, %v", want, err)
+	}
+}
+
 // TestRulesCompile: expressions are compiled when they are used.
 func TestRulesCompile(t *testing.T) {
 	var s ruleset
 	s.load()
-	for _, r := range gitleaks {
+	for _, r := range s.table {
 		if m := r.regex.FindStringSubmatchIndex(""); m != nil {
 			t.Errorf("%s matches nothing", r.id)
 		}
@@ -74,23 +87,9 @@ func library(t *testing.T) config.Config {
 	return c
 }
 
-// superseded are the rules of which the detectors of our own find all that the library tests them with: those that take any value that is
-// given to the name of a secret, or looks like one, and those of tokens that their makers' prefixes tell (vendorPrefixes). So are all rules that
-// want a vendor's name to be given a value.
-var superseded = strings.Fields("generic-api-key hashicorp-tf-password private-key age-secret-key anthropic-admin-api-key github-app-token github-oauth github-refresh-token jwt-base64 " +
-	"1password-service-account-token airtable-personnal-access-token alibaba-access-key-id " +
-	"artifactory-api-key artifactory-reference-token authress-service-client-access-key aws-amazon-bedrock-api-key-short-lived " +
-	"clickhouse-cloud-api-secret-key clojars-api-token databricks-api-token digitalocean-access-token digitalocean-pat digitalocean-refresh-token " +
-	"doppler-api-token duffel-api-token dynatrace-api-token easypost-api-token easypost-test-api-token flutterwave-encryption-key flutterwave-public-key " +
-	"flutterwave-secret-key frameio-api-token freemius-secret-key gitlab-cicd-job-token gitlab-deploy-token gitlab-feature-flag-client-token " +
-	"gitlab-feed-token gitlab-incoming-mail-token gitlab-kubernetes-agent-token gitlab-oauth-app-secret gitlab-pat-routable gitlab-ptt gitlab-rrt " +
-	"gitlab-runner-authentication-token gitlab-runner-authentication-token-routable gitlab-scim-token gitlab-session-cookie grafana-api-key " +
-	"grafana-cloud-api-token grafana-service-account-token harness-api-key heroku-api-key-v2 infracost-api-token linear-api-key maxmind-license-key " +
-	"microsoft-teams-webhook notion-api-token octopus-deploy-api-key perplexity-api-key planetscale-oauth-token planetscale-password postman-api-token " +
-	"prefect-api-token pulumi-api-token readme-api-token rubygems-api-token scalingo-api-token sendinblue-api-token sentry-org-token sentry-user-token " +
-	"settlemint-application-access-token settlemint-personal-access-token settlemint-service-access-token shippo-api-token shopify-access-token " +
-	"shopify-custom-access-token shopify-private-app-access-token shopify-shared-secret sidekiq-sensitive-url slack-config-access-token " +
-	"slack-config-refresh-token slack-legacy-bot-token slack-legacy-token slack-legacy-workspace-token square-access-token twilio-api-key vault-batch-token")
+// leftOut are the rules that are no formats: what anything called a key or a password is given, for which there are detectors of our own, and
+// private keys, of which there are more forms.
+var leftOut = []string{"generic-api-key", "hashicorp-tf-password", "private-key"}
 
 // generated is gitleaks.go: all rules that look at texts and are used, in the order of the configuration, a line each.
 func generated(t *testing.T, c config.Config) string {
@@ -111,21 +110,15 @@ func generated(t *testing.T, c config.Config) string {
 	}
 	b.WriteString("\npackage redact\n\nimport \"github.com/git-rekal/git-rekal/internal/lazy\"\n\nvar allowedAnywhere = " + lists(t, c.Allowlists) + "\n\nvar gitleaks = []rule{\n")
 	for _, r := range c.GetOrderedRules() {
-		if r.Regex == nil || slices.Contains(superseded, r.RuleID) { // the first names files by their path
+		if r.Regex == nil || slices.Contains(leftOut, r.RuleID) { // the first names files by their path
 			continue
 		}
-		begins, regex := prepared(r.Regex.String(), r.Keywords)
-		if begins == "" {
-			continue
-		}
-		if r.SecretGroup != 0 {
-			t.Fatalf("%s: a group of %d, not the first", r.RuleID, r.SecretGroup)
-		}
+		begins, regex, keywords := prepared(withFirstGroup(r.Regex.String(), r.SecretGroup), r.Keywords)
 		allow := "nil"
 		if len(r.Allowlists) > 0 {
 			allow = lists(t, r.Allowlists)
 		}
-		fmt.Fprintf(&b, "\t{%q, %s, lazy.Expr(%s), %v, %s, %s},\n", r.RuleID, begins, quoted(regex), r.Entropy, stringList(r.Keywords), allow)
+		fmt.Fprintf(&b, "\t{%q, %s, lazy.Expr(%s), %v, %s, %s},\n", r.RuleID, begins, quoted(regex), r.Entropy, stringList(keywords), allow)
 	}
 	b.WriteString("}\n")
 	cmd := exec.Command("gofmt")
@@ -137,25 +130,54 @@ func generated(t *testing.T, c config.Config) string {
 	return string(out)
 }
 
-// prepared finds out how a match begins, so that the expression need not be tried at each byte; "" for a name that is given a value.
-func prepared(regex string, keywords []string) (begins, expr string) {
-	if strings.Contains(regex, `(?:[ \t\w.-]{0,20})[\s'"]{0,3}`) {
-		return "", ""
+// withFirstGroup is an expression in which the group that holds the secret is the first: those before it hold nothing.
+func withFirstGroup(regex string, group int) string {
+	for ; group > 1; group-- {
+		at := firstCapture.FindStringIndex(regex)
+		regex = regex[:at[1]-1] + "(?:" + regex[at[1]:]
 	}
+	return regex
+}
+
+var firstCapture = regexp.MustCompile(`^(?:[^(\\]|\\.|\(\?)*\(`)
+
+// The parts that many expressions have in common: what stands before a vendor's name, and what ends a value, which in a conversation may be
+// any sign but those within tokens.
+const (
+	anyBefore = `[\w.-]{0,50}?`
+	valueEnd  = `(?:[\x60'"\s;]|\\[nr]|$)`
+	anyEnd    = `(?:[^\w+/=-]|\\[nr]|$)`
+)
+
+// prepared finds out how a match begins, so that the expression need not be tried at each byte, and which keywords wake it.
+func prepared(regex string, keywords []string) (begins, expr string, wake []string) {
+	isNamed := strings.Contains(regex, anyBefore)
+	regex = strings.ReplaceAll(strings.ReplaceAll(regex, anyBefore, ""), valueEnd, anyEnd)
 	parsed, err := syntax.Parse(regex, syntax.Perl)
 	if err != nil {
-		return "anywhere", regex // which the test that compiles it says
+		return "anywhere", regex, keywords // which the test that compiles it says
 	}
 	starts, _ := beginnings(parsed)
+	if isNamed {
+		for _, start := range starts { // the library's keyword may be longer
+			longer := slices.DeleteFunc(slices.Clone(keywords), func(k string) bool { return !strings.HasPrefix(k, start) })
+			if len(longer) == 0 {
+				longer = []string{start}
+			}
+			wake = append(wake, longer...)
+		}
+		slices.Sort(wake)
+		return "named", "^(?:" + regex + ")", slices.Compact(wake)
+	}
 	for _, start := range starts {
 		if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(start, k) }) {
-			return "anywhere", regex
+			return "anywhere", regex, keywords
 		}
 	}
 	if strings.HasPrefix(strings.TrimPrefix(regex, "(?i)"), `\b`) {
-		return "withWord", "^(?:" + regex + ")"
+		return "withWord", "^(?:" + regex + ")", keywords
 	}
-	return "with", "^(?:" + regex + ")"
+	return "with", "^(?:" + regex + ")", keywords
 }
 
 // beginnings are the strings, in lower case, with one of which every match begins, and whether nothing else is in one.

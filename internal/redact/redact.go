@@ -3,7 +3,7 @@
 // In: a session.Entry as decoders and git made it. Out: an Entry with an unexported field. The codec accepts nothing else, so text that
 // was not redacted cannot reach the ledger. IDs, hashes, e-mail addresses and times stay.
 //
-// The rules are gitleaks v8.30.1's default ones (gitleaks.go), detectors of our own (formats.go), and values that the machine knows to be
+// The rules are gitleaks v8.30.1's default ones (gitleaks.go), formats that vendors document (vendors.go), detectors of our own (formats.go), and values that the machine knows to be
 // secret, or that were found before. They see each text in several readings (forms.go). A found value is replaced by "[REDACTED:rule-id]"
 // everywhere in the entry, unless it is an ordinary word. Before the rules, each text but a path is normalised, <private>…</private> becomes
 // "[private]", text that names an excluded path "[excluded]", and a home folder "~".

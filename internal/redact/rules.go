@@ -14,11 +14,11 @@ import (
 // ruleset is gitleaks' default rules (gitleaks.go) and the detectors of our own, by the keywords that wake them.
 //
 // Its own detector is not used: that compiles all its rules (14 ms) behind viper (6 ms) for texts that mostly need five, runs each rule over
-// the whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines and columns where offsets are needed. The rules
-// of which the detectors of our own find as much are left out. The path patterns that five rules carry are not asked: a conversation quotes
-// files without naming them.
+// the whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines and columns where offsets are needed. The path
+// patterns that some rules carry are not asked: a conversation quotes files without naming them.
 type ruleset struct {
 	once     sync.Once
+	table    []rule // gitleaks' and vendors'
 	own      []detector
 	keywords *searcher
 	targets  [][]wakeTarget  // by keyword
@@ -39,7 +39,7 @@ const KnownValue = "known-value"
 // keywordHead is the size of the shortest keyword, in bytes. A shorter one is told to the searcher with each byte that may follow.
 const keywordHead = 3
 
-// wakeTarget is what a keyword of size bytes wakes: i is the number of one of gitleaks' rules, or of a detector, which are numbered behind these.
+// wakeTarget is what a keyword of size bytes wakes: i is the number of a rule of the table, or of a detector, which are numbered behind these.
 type wakeTarget struct{ i, size int }
 
 // detector is a rule of our own: it is woken by a keyword in lower case, and looks at what stands around it.
@@ -52,7 +52,8 @@ type detector struct {
 // load indexes the rules' keywords, and asks for what the machine knows to be secret.
 func (s *ruleset) load() {
 	s.once.Do(func() {
-		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, KnownValue: true}, detectors()
+		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, "discord-bot-token": true, KnownValue: true}, detectors()
+		s.table = slices.Concat(gitleaks, vendorRules())
 		users := map[string][]wakeTarget{}
 		wakes := func(i int, rule string, keywords []string) {
 			s.ids[rule] = true
@@ -68,11 +69,11 @@ func (s *ruleset) load() {
 				}
 			}
 		}
-		for i := range gitleaks {
-			wakes(i, gitleaks[i].id, gitleaks[i].keywords)
+		for i := range s.table {
+			wakes(i, s.table[i].id, s.table[i].keywords)
 		}
 		for i, d := range s.own {
-			wakes(len(gitleaks)+i, d.rule, d.keywords)
+			wakes(len(s.table)+i, d.rule, d.keywords)
 		}
 		words := make([]string, 0, len(users))
 		for w := range users {
@@ -92,7 +93,7 @@ func (s *ruleset) load() {
 	})
 }
 
-// rule is one of gitleaks' configuration.
+// rule is one of gitleaks' configuration, or of a vendor's format.
 type rule struct {
 	id       string
 	begins   matchStart
@@ -109,7 +110,19 @@ const (
 	anywhere matchStart = iota // around the keyword
 	withWord                   // with the keyword, which begins a word
 	with                       // with the keyword
+	named                      // with the keyword, the name of a vendor or a part of it, to which a value is given
 )
+
+// isNamed holds the rules that go by a name as well as by a form.
+var isNamed = sync.OnceValue(func() map[string]bool { //nolint:gochecknoglobals // read-only
+	out := map[string]bool{}
+	for _, r := range slices.Concat(gitleaks, vendorRules()) {
+		if r.begins == named {
+			out[r.id] = true
+		}
+	}
+	return out
+})
 
 // allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a path, a line or a commit
 // is left out: there are none here.
@@ -139,7 +152,7 @@ func (s *scanner) runRule(r *rule, i int, at window) {
 		})
 		return
 	}
-	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) {
+	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) || r.begins == named && !isAssignedTo(s.t, at.hi) {
 		return
 	}
 	hi := min(len(s.t), at.hi+reachOfRule)
@@ -153,6 +166,30 @@ func (s *scanner) runRule(r *rule, i int, at window) {
 	}
 }
 
+// isAssignedTo reports whether a sign with which gitleaks' rules have a name be given a value follows i, as near as they want it.
+func isAssignedTo(t string, i int) bool {
+	const most = 40 // bytes: the rest of the name
+	end := min(len(t), i+most)
+	for i < end && (isWordByte(t[i]) || strings.IndexByte(" \t.-", t[i]) >= 0) {
+		i++
+	}
+	i = skip(t, i, "\"'` \t\n")
+	return i < len(t) && strings.IndexByte("=:>|?,", t[i]) >= 0
+}
+
+// isIDOfVendor reports whether a named rule found an ID, a hash or a word, and no name before it says that it gives access.
+func (s *scanner) isIDOfVendor(nameLo, lo, hi int) bool {
+	v := s.t[lo:hi]
+	if isInLockFileHash(s.t, lo) || isPlaceholder(v) || Wordy(v) && !hasDigit(v) {
+		return true
+	}
+	name := s.t[runStart(s.t, nameLo, maxWordBefore, "_-."):lo]
+	return (isHashOrID(v) || isUUID(v)) && !hasNameWord(name) && !strings.Contains(lower(name), "client") && !strings.Contains(lower(name), "login")
+}
+
+// maxWordBefore is how much of a name before a vendor's is looked at, in bytes.
+const maxWordBefore = 50
+
 // addMatch notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
 func (s *scanner) addMatch(r *rule, lo, hi int) {
 	lo = skip(s.t, lo, "\n")
@@ -162,6 +199,9 @@ func (s *scanner) addMatch(r *rule, lo, hi int) {
 		a, b = firstGroup(m)
 	}
 	secret := match[a:b]
+	if r.begins == named && s.isIDOfVendor(lo, lo+a, lo+b) || a == 0 && r.begins != anywhere && !hasDigit(secret) && Wordy(secret) {
+		return
+	}
 	if (r.entropy == 0 || entropy(secret) > r.entropy) && !isAllowed(allowedAnywhere, match, secret) && !isAllowed(r.allow, match, secret) {
 		s.out = append(s.out, span{lo: lo + a, hi: lo + b, rule: r.id, trigger: r.id})
 	}

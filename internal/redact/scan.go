@@ -124,10 +124,10 @@ func (s *ruleset) scan(t, low string, part window) []span {
 			return
 		}
 		for _, u := range s.targets[w] {
-			if u.i < len(gitleaks) {
-				c.runRule(&gitleaks[u.i], u.i, window{at, at + u.size})
+			if u.i < len(s.table) {
+				c.runRule(&s.table[u.i], u.i, window{at, at + u.size})
 			} else {
-				s.own[u.i-len(gitleaks)].find(c, window{at, at + u.size})
+				s.own[u.i-len(s.table)].find(c, window{at, at + u.size})
 			}
 		}
 	})
@@ -138,6 +138,7 @@ func (s *ruleset) scan(t, low string, part window) []span {
 	}
 	c.findPrefixedTokens(part)
 	c.findURLPasswords(part)
+	c.findBotTokens(part)
 	s.work.Add(int64(c.work))
 	return c.out
 }

@@ -53,11 +53,11 @@ func (f *findings) addValue(v, rule string) {
 }
 
 // isGeneric reports whether a rule goes by what a text calls a value, and not by the value's form.
-func isGeneric(rule string) bool { return strings.HasPrefix(rule, "generic") }
+func isGeneric(rule string) bool { return strings.HasPrefix(rule, "generic") || isNamed()[rule] }
 
 // namesBetter reports whether rule a names a value better than b: a specific rule before a broad one, then by name.
 func namesBetter(a, b string) bool {
-	broad := func(rule string) bool { return isGeneric(rule) || rule == "vendor-token" }
+	broad := func(rule string) bool { return strings.HasPrefix(rule, "generic") || rule == "vendor-token" }
 	if broad(a) != broad(b) {
 		return broad(b)
 	}
