@@ -166,7 +166,7 @@ func testWays(t *testing.T, file string, floor float64) {
 
 // TestNearMisses: of texts that come near a secret and hold none, hardly any is changed. Three draws each.
 func TestNearMisses(t *testing.T) {
-	for _, file := range []string{"near.txt", "odd_near.txt"} {
+	for _, file := range []string{"near.txt", "odd_near.txt", "kinds_near.txt"} {
 		t.Run(file, func(t *testing.T) { testNearMisses(t, "testdata/"+file) })
 	}
 }

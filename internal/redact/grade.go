@@ -29,7 +29,7 @@ const (
 
 // gradeOf grades a value. What is delimited, by quotes or as an argument, is no expression.
 func gradeOf(v string, delimited bool) grade {
-	if len(v) < 4 || len(v) > longestValue {
+	if len(v) < 4 || len(v) > longestValue || isSample(v) {
 		return noSecret
 	}
 	if onlyLetters(v) && !hasUpper(v[1:]) { // most are
@@ -39,6 +39,9 @@ func gradeOf(v string, delimited bool) grade {
 		return wordLike
 	}
 	before, _, rules := strings.Cut(v, "|") // of a form
+	if isFileName(v) || isSourceMap(v) {
+		return noSecret
+	}
 	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || isPlaceholder(v) || isCommonFormat(v) {
 		return noSecret
 	}
@@ -172,6 +175,33 @@ var (
 	nameOfCode     = lazy.Expr(`^[\pL\d_.:/@-]+$`)
 	wordWithNumber = lazy.Expr(`^[^\d]+\d+$`)
 )
+
+// isSample reports whether v is a password that everybody takes for an example.
+func isSample(v string) bool { return samples[lower(strings.TrimRight(v, "!.1"))] || samples[lower(v)] }
+
+var samples = setOf("hunter2 letmein s3cr3t s3cret secret123 mysecret supersecret topsecret supersecretpassword mysecretpassword mypassword passw0rd p4ssw0rd " + //nolint:gochecknoglobals // read-only
+	"p@ssw0rd p@ssword pa$$word pa$$w0rd password1 password12 password123 password1234 admin123 admin1234 root123 user123 test123 test1234 demo123 foobar123 " +
+	"qwerty qwerty1 qwerty12 qwerty123 qwertz asdf1234 abc123 abcd1234 abcdef123456 123abc 1234567890abcdef 0123456789abcdef abcdef0123456789 changeit opensesame " +
+	"swordfish notasecret insecure welcome123 trustno1 iloveyou")
+
+// isFileName reports whether v is the name of a file made of words, or one that ssh-keygen gives.
+func isFileName(v string) bool {
+	n := strings.LastIndexByte(v, '.')
+	return strings.HasPrefix(v, "id_") && keyFile.MatchString(v) || n > 0 && fileEndings[v[n+1:]] && Wordy(v[:n]) && !strings.ContainsAny(v, strongSigns)
+}
+
+var (
+	keyFile     = lazy.Expr(`^id_(?:rsa|dsa|ecdsa|ed25519|ed25519_sk|ecdsa_sk)\d{0,4}(?:[._-][\w.-]*)?$`)
+	fileEndings = setOf("txt md json jsonl yaml yml toml ini cfg conf config env pem key pub crt cer der csr pfx jks sh bash zsh fish ps1 bat py ipynb js mjs ts tsx jsx vue go rs rb " + //nolint:gochecknoglobals // read-only
+		"java kt swift c h cpp hpp cs php pl lua ex exs erb sql html css scss xml csv tsv log lock bak old tmp zip tar gz tgz png jpg jpeg svg gif pdf docx xlsx db sqlite map snap diff patch tf hcl proto graphql gpg asc age")
+)
+
+// isSourceMap reports whether v is where the lines of a program came from, as source maps write it.
+func isSourceMap(v string) bool {
+	return strings.Count(v, ",")+strings.Count(v, ";") > 4 && sourceMap.MatchString(v)
+}
+
+var sourceMap = lazy.Expr(`^;*[A-Za-z\d+/]{4,14}(?:[,;]+[A-Za-z\d+/]{1,14}){4,}[,;]*$`)
 
 // isFile reports whether v ends as the names of files do.
 func isFile(v string) bool {

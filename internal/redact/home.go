@@ -25,13 +25,13 @@ func newHomes(own []string) (h homes) {
 			return '-'
 		}, path))
 	}
-	h.words = slices.Concat(h.paths, h.names, []string{"Users", "/home/", "/Users/"})
+	h.words = slices.Concat(h.paths, h.names, []string{"Users", "/home/", "/Users/", "-Users-", "-home-"})
 	return h
 }
 
 // replace puts "~" for each home. Regular expressions for it took a tenth to a fifth of redaction's time.
 func (h homes) replace(s string) string {
-	if !strings.ContainsAny(s, `/\`) {
+	if !strings.ContainsAny(s, `/\-`) {
 		return s
 	}
 	for _, word := range h.words {
@@ -74,8 +74,19 @@ func (h homes) homeAround(s, word string, lo, hi int) (from, to int) {
 	case word == "Users": // of Windows
 		drive := len(strings.TrimRight(before, separators)) - len("C:")
 		name := skip(s, hi, separators)
-		if drive >= 0 && lo-drive >= 3 && lo-drive <= 6 && isLetter(s[drive]) && s[drive+1] == ':' && name > hi && name-hi <= 4 {
+		if drive >= 0 && lo-drive >= 3 && lo-drive <= 6 && isLetter(s[drive]) && (drive == 0 || !isLetter(s[drive-1])) && s[drive+1] == ':' && name > hi && name-hi <= 4 {
 			return drive, personEnd(s, name)
+		}
+	case word[0] == '-': // as agents make a folder's name of a path
+		drive := strings.TrimSuffix(before, "-")
+		if n := len(drive); n < len(before) && n > 0 && isLetter(drive[n-1]) {
+			before = drive[:n-1]
+		}
+		if beginsPath(before) && word == "-Users-" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`) {
+			end := hi + strings.IndexFunc(s[hi:]+" ", func(r rune) bool { return r != '_' && !isAlphanumeric(byte(min(r, 0x7f))) })
+			if end > hi && end-hi <= 32 && !nobody[strings.ToLower(s[hi:end])] && endsAt(s, end, "-"+endsPath) {
+				return len(before), end
+			}
 		}
 	default:
 		root := before
@@ -120,5 +131,5 @@ func beginsPath(before string) bool {
 }
 
 // nobody are the accounts that images and systems come with: Dockerfiles are full of them.
-var nobody = setOf("node runner ubuntu debian vscode app appuser www-data jovyan git circleci ec2-user vagrant coder codespace gitpod user users linuxbrew nonroot " + //nolint:gochecknoglobals // read-only
+var nobody = setOf("node runner ubuntu debian app appuser www-data jovyan git circleci ec2-user vagrant user users linuxbrew nonroot " + //nolint:gochecknoglobals // read-only
 	"jenkins gitlab-runner postgres public shared default you me username name your-name yourname")
