@@ -48,7 +48,8 @@ func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted b
 // isOnlyMentioned reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
 func (w *walk) isOnlyMentioned(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
-	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !looksRandom(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
+	second := w.strings == 1 && (w.kind == login || w.kind == token) && isMadeUpPassword(v) // auth("bob", "…")
+	if code := strings.TrimLeft(v, "*&"); quoted && !second && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !looksRandom(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
 	switch {
@@ -74,7 +75,7 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	name, dotted := isName(v), isChain(v)
 	digits := hasDigit(v)
 	switch {
-	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
+	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted) && !w.isEmphasis(lo, hi):
 	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
 	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
@@ -88,6 +89,11 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 		return false
 	}
 	return true
+}
+
+// isEmphasis reports whether t[lo:hi] stands between asterisks.
+func (w *walk) isEmphasis(lo, hi int) bool {
+	return w.t[lo-1] == '*' && hi < len(w.t) && w.t[hi] == '*'
 }
 
 // setsInLine reports whether the sign before i gives a value outside of code: no "=" with spaces, but in a section of a file of settings.

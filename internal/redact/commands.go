@@ -35,7 +35,7 @@ codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
 gh secret, dotnet, choco: -b -k --body
 rar: -hp -p
 signtool, schtasks: /p /rp
-snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
+snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, rclone obscure, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 requirepass, masterauth, rootpw, bindpw, enable secret, snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 user, pass, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
 -p, -w, -a, -k, -t, -pw: ?
@@ -92,6 +92,8 @@ func (u usage) secretAt(t string, at window, args []window, i int) (a window, le
 		return a, wordPlus
 	case u.flag == "?" && i <= 2 && (i == 0 || t[at.lo] != '-' && !isName(t[at.lo:at.hi])):
 		return a, passwordLike
+	case u.sign == ":" && len(u.flag) == 2 && i+1 < len(args) && flagsWith(v, u.flag[1]): // "-su bob:…"
+		a = args[i+1]
 	case u.flag == "?", u.flag == "" && (i > 0 || !isAlphanumeric(v[0])), !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v != u.flag+"=":
@@ -118,6 +120,11 @@ func (u usage) secretAt(t string, at window, args []window, i int) (a window, le
 		return args[i+2], wordLike
 	}
 	return a, wordLike
+}
+
+// flagsWith reports whether v is several flags of one letter, the last of them a given one.
+func flagsWith(v string, last byte) bool {
+	return len(v) > 2 && len(v) < 7 && v[0] == '-' && onlyLetters(v[1:]) && v[len(v)-1] == last
 }
 
 // arguments are those of the command at i, up to its end. A part in quotes is an argument.

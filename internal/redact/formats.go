@@ -48,7 +48,7 @@ const (
 // vendorToken is a token by its maker's prefix: what follows looks drawn by lot.
 func vendorToken(s *scanner, at window) {
 	t := s.t
-	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !isAlphanumeric(t[at.hi]) {
+	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !isAlphanumeric(t[at.hi]) || strings.HasSuffix(t[:at.lo], ";base64,") { // a file, which is read decoded
 		return
 	}
 	lo, hi := s.tokenAt(at.lo, at.hi)
@@ -130,7 +130,11 @@ func webhook(s *scanner, at window) {
 		s.work += hi - lo
 		for _, m := range hookAddress.FindAllStringSubmatchIndex(s.t[lo:hi], -1) {
 			i, end := lo+m[3], lo+m[1]
-			for part := range strings.SplitSeq(s.t[i:end], "/") {
+			for i < end {
+				part := s.t[i:end]
+				if n := strings.IndexAny(part, "/?&="); n >= 0 {
+					part = part[:n]
+				}
 				if id := onlyDigits(part) || strings.HasPrefix(part, "T0") && len(part) < 14; !id && givesAccess(part) {
 					s.addFound(i, i+len(strings.TrimRight(s.t[i:end], ".:!")), "webhook", window{lo + m[2], lo + m[3]})
 					break
@@ -141,7 +145,7 @@ func webhook(s *scanner, at window) {
 	})
 }
 
-var hookAddress = lazy.Expr(`://[\w.~:/#\[\]@!$&*+=%|-]*?((?i:hook|/integration|/trigger|/with/key/|hc-ping\.com/|/bot))[\w.~:/#\[\]@!$&*+=%|-]*`)
+var hookAddress = lazy.Expr(`://[\w.~:/#\[\]@!$&*+=%|-]*?((?i:hook|/integration|/trigger|/with/key/|hc-ping\.com/|/bot))[\w.~:/#\[\]@!$&*+=%|?-]*`)
 
 // cookies finds what stands behind the names of sessions, in headers, files and code. Outside of cookies, programs give such names to hashes
 // and UUIDs that give no access.
@@ -234,7 +238,7 @@ func passwordIn(before, host string) int {
 	switch {
 	case scheme >= 0 && (looksRandom(user) || len(user) >= 32 && isHashOrID(user)) && (v == "" || Wordy(v)): // a token, where others have their name
 		return len(before)
-	case len(v) < 4 || isPlaceholder(v) || strings.ContainsAny(v, "{}()[]</"):
+	case len(v) < 4 || isPlaceholder(v) || isSample(v) || strings.ContainsAny(v, "{}()[]</"):
 	case scheme >= 0 && sign < 0 && !looksRandom(v) && (len(v) < minHinted || l < passwordLike):
 	case scheme >= 0 && (isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/")):
 	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < wordPlus || l == wordPlus && !hasDigit(v)):
@@ -303,6 +307,8 @@ func shapes() []*shape {
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), givesAccess},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return looksRandom(v) && !isHashOrID(v) }},
+		{"shared-signature", []string{"?code=", "&code="}, false, 0, lazy.Expr(`^[?&](?i:code)=([\w+/%-]{20,}={0,2})`), givesAccess},
+		{"request-signature", []string{"-signature", "-hmac-sha"}, false, 0, lazy.Expr(`(?i)^-(?:signature(?:-\w+)?|hmac-sha\d+)["']?[ \t]*[:=][ \t]*["']?(?:t=\d+,)?(?:v\d[=,]|sha\d+=)?([\da-f]{40,128}|[\w+/-]{27,88}={0,2})(?:[^\w+/=-]|$)`), givesAccess},
 		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), hasBothCasesAndDigit},
 	}

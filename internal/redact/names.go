@@ -36,7 +36,7 @@ type name struct {
 func englishKeywords() []string {
 	return []string{
 		"pass", "session", "pin", "puk", "otp", "2fa", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key",
-		"identified by", "identified with", "securestring", " pat", "_pat", "code", "ssid", "wif",
+		"identified by", "identified with", "securestring", " pat", "_pat", "code", "ssid", "wif", "cookie",
 	}
 }
 
@@ -88,7 +88,7 @@ var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-onl
 		{passVerb, false}: "pass",
 		{password, false}: "passw pw pwd psk password passwords passwd passphrase passphrases passcode securestring",
 		{token, false}:    "authtok authtoken secret secrets cred creds credential credentials authorization token tokens",
-		{key, false}:      "wif session salt pepper",
+		{key, false}:      "wif session salt pepper cookie cookies",
 		{key, true}:       "bearer key keys",
 		{pin, true}:       "pin otp totp puk pincode 2fa code codes",
 		{login, false}:    "ssid auth",
@@ -130,7 +130,7 @@ func meaningOfWord(word, t string, i int, glued, upper bool) (m meaning, ok bool
 var (
 	countsTokens = setOf("page next continuation cancellation sync prompt completion max min total input output cached reasoning last design color num")                                                                    //nolint:gochecknoglobals // read-only
 	ofCodes      = setOf("verification confirmation pin backup recovery security access door alarm sms time login auth 2fa fa mfa unlock pairing gate entry reset")                                                         //nolint:gochecknoglobals // read-only
-	ofKeys       = setOf("api access account secret private signing encryption master auth deploy license licence shared hmac jwt app server service")                                                                      //nolint:gochecknoglobals // read-only
+	ofKeys       = setOf("api access account secret private signing encryption master auth deploy license licence shared hmac jwt app server service subscription function functions admin ingestion instrumentation")      //nolint:gochecknoglobals // read-only
 	ofLookups    = setOf("public recv primary foreign cache restore sort partition index row hash group object map storage query idempotency unique lookup s metric site dedup dedupe routing host trusted composite join") //nolint:gochecknoglobals // read-only
 )
 
@@ -146,6 +146,12 @@ func wordUpTo(t string, i int, ends *[256]bool) string {
 var (
 	endsFlag = bytesIn(" \t\n\"'")       //nolint:gochecknoglobals // read-only
 	endsPart = bytesIn(" \t\n\"'`=?&:(") //nolint:gochecknoglobals // read-only
+	endsName = func() (out [256]bool) {  //nolint:gochecknoglobals // read-only
+		for c := range out {
+			out[c] = !isWordByte(byte(c))
+		}
+		return out
+	}()
 )
 
 // wordBefore is the word that ends at i, or before one sign there: "api" of "API_KEY", "apikey" and "api key".
@@ -243,7 +249,7 @@ func setOf(words string) map[string]bool {
 
 // What people say about logging in, what is called for it, and what is called with a password alone.
 var (
-	spokenFor = strings.Split("login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,authenticate,credentials,admin,"+ //nolint:gochecknoglobals // read-only
+	spokenFor = strings.Split("login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,encrypt it with,decrypt it with,decrypt with,sudo with,sudo works with,authenticate,credentials,admin,"+ //nolint:gochecknoglobals // read-only
 		"zugangsdaten,identifiants,credenciales,credenziali,melde,anmelden,einloggen,inloggen,connecte,accedi,entra con,inicia sesión,zaloguj,přihlas,логин,войди,зайди", ",")
 	called = strings.Split("connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,"+ //nolint:gochecknoglobals // read-only
 		"createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt", ",")

@@ -73,8 +73,11 @@ next:
 }
 
 // userPrefixSize is the size of a user's name and a colon at the start of v; 0 when there are none, or nothing follows.
-func userPrefixSize(v string) int {
-	n := strings.IndexByte(v[:min(len(v), 33)], ':')
+func userPrefixSize(v string) int { return prefixSize(v, ':') }
+
+// prefixSize is userPrefixSize for another sign than the colon.
+func prefixSize(v string, sign byte) int {
+	n := strings.IndexByte(v[:min(len(v), 33)], sign)
 	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") ||
 		strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
 		return 0

@@ -52,7 +52,7 @@ func TestLongRealTranscripts(t *testing.T) {
 }
 
 // people are the home folders that these transcripts name.
-var people = regexp.MustCompile(`/Users/[\w-]+|/home/[\w-]+`)
+var people = regexp.MustCompile(`/Users/[\w-]+|/home/[\w-]+|-(?:Users|home)-\w+`)
 
 func BenchmarkRealTranscripts(b *testing.B) {
 	e := realEntry(b)

@@ -196,7 +196,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == ';' || c == '}':
 		return 0, 0, true
-	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == login): // "bob / …"
+	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.isLogin()): // "bob / …"
 		w.binding = certain
 	case strings.IndexByte(".!", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		return 0, 0, true
@@ -239,6 +239,9 @@ func (w *walk) atNewline() (lo, hi int, done bool) {
 	w.i, w.comma = w.i+1, true
 	return 0, 0, len(line) < 50 || w.binding >= assigned || !isProse(line)
 }
+
+// isLogin reports whether a user's name may stand before the value.
+func (w *walk) isLogin() bool { return w.kind == login || strings.HasPrefix(w.low[w.lo:w.end], "cred") }
 
 // atQuote takes or passes a string in quotes.
 func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
@@ -291,6 +294,9 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 		return 0, 0, lo < len(w.t) && isAlphanumeric(w.t[lo])
 	}
 	lo += userPrefixSize(w.t[lo:hi])
+	if v := w.t[lo:hi]; w.isLogin() && strings.Count(v, "/") == 1 && twoDigits(v) {
+		lo += prefixSize(v, '/')
+	}
 	if w.kind == pin {
 		hi = max(hi, lo+len(spacedPIN.FindString(lineRest(w.t, lo))))
 	}
@@ -360,17 +366,21 @@ var valueKey = lazy.Expr(`(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<va
 
 // valueBefore is the value before a name: "… is the password of the server"; 0, 0 for none.
 func (s *scanner) valueBefore(n name) (int, int) {
-	from := max(s.lastName, lineOf(s.t, n.lo, n.lo, 100).lo) // after the last name, a value is that name's
+	nameLo := n.lo
+	if before := wordUpTo(s.t, n.lo, &endsName); !hasLower(before) && n.end > n.lo && isUpper(s.t[n.lo]) { // "ADMIN_PASSWORD"
+		nameLo -= len(before)
+	}
+	from := max(s.lastName, lineOf(s.t, nameLo, n.lo, 100).lo) // after the last name, a value is that name's
 	s.lastName = n.end
-	for hi := n.lo; hi > from; {
+	for hi := nameLo; hi > from; {
 		hi = from + len(strings.TrimRight(s.t[from:hi], " \t\"'`*“”»«)(,[]."))
 		lo := from + strings.LastIndexAny(s.t[from:hi], " \t\"'`(") + 1
-		if lo >= hi || hi == n.lo && !n.foreign {
+		if lo >= hi || hi == nameLo && !n.foreign {
 			break
 		}
 		a, b := s.valueAt(lo)
 		b = min(b, hi)
-		between := s.t[b:n.lo]
+		between := s.t[b:nameLo]
 		if a >= b || strings.ContainsAny(between, "=:;") || strings.Contains(between, ". ") {
 			break
 		}
