@@ -34,8 +34,8 @@ type Source struct {
 	Name        string // "entire", "specstory" or "file"
 	Agents      []transcript.Agent
 	Transcripts int // how many they give
-	// Stated tells which sessions made a code commit, as the tool says, and whether it says anything of it; nil: of none.
-	Stated func(git.Commit) (made []session.NativeRef, said bool)
+	// Stated tells which sessions made a code commit, as the tool says; nil: of none.
+	Stated func(git.Commit) []session.NativeRef
 	Others map[string]int // sessions of other people that are left out, by e-mail address
 	Unread map[string]int // sessions of agents that are not read, by how the tool calls these
 	Failed []error        // one for each transcript that can't be read

@@ -308,20 +308,19 @@ func (e *entire) takeTranscripts(name string, k kept) {
 }
 
 // sessionsInMessage are the sessions of the checkpoints that a commit's message names.
-func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef, named bool) {
+func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef) {
 	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
 		cp := e.checkpoints[m[1]]
 		if cp == nil {
 			continue
 		}
-		named = true
 		for _, f := range cp.folders {
 			if n, ok := e.names[f.Session]; ok && !slices.Contains(out, n) {
 				out = append(out, n)
 			}
 		}
 	}
-	return out, named
+	return out
 }
 
 // entireDay is what older versions put before an agent's ID of a session.
@@ -329,7 +328,7 @@ var entireDay = lazy.Expr(`^\d{4}-\d\d-\d\d-`)
 
 // EntireNames tells which sessions made a commit by the Entire-Checkpoint in its message, as they are called where their agents keep them: of
 // which agent is not told. What Entire keeps is read at the first commit that names a checkpoint.
-func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) (made []session.NativeRef, said bool) {
+func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) []session.NativeRef {
 	read := sync.OnceValue(func() *entire {
 		e := &entire{repo: repo, trees: repo.Trees(maxTrees), checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{}}
 		if e.list(ctx) == nil {
@@ -340,9 +339,9 @@ func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) (made []s
 		}
 		return e
 	})
-	return func(c git.Commit) ([]session.NativeRef, bool) {
+	return func(c git.Commit) []session.NativeRef {
 		if !strings.Contains(c.Message, "Entire-Checkpoint:") {
-			return nil, false
+			return nil
 		}
 		return read().sessionsInMessage(c)
 	}

@@ -2,52 +2,115 @@ package attribution
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"sort"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// A session is tied to a commit in one of four ways (session.TieKind). This is the table of the rules; docs/show.md explains them.
-//
-//	wrote     Lines that the commit brought are its, by Match.                                           a hook, an import, a later capture
-//	edited    It wrote to a file of the commit through a tool, and no commit before took that.           a hook
-//	talked    It was in use between the commit before and this one, or git runs in its shell.            a hook
-//	talked    Another tool's records, or a line of the commit's message, name it.                        an import
-//	inferred  It alone was in use within the hour before a commit of which no lines are any session's.   an import
-//	inferred  What the commit was made of, or became, is tied to it by content or by the word of others. a reader
-//
-// What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
+// Evidence is what is known of a session and a commit. Tie decides by it, when the commit is captured and when a ledger is read.
+// docs/show.md explains the rules. What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
+type Evidence struct {
+	Lines  string // lines that the commit brought are the session's, by Match
+	Edited string // it wrote to a file of the commit through a tool, and no commit before took that
+	Made   string // its own shell made the commit
+	Named  string // the commit's message, or another tool's record, names it
+	Active string // it was asked something, or did something, since the commit before: closing words belong to the commit that they close
+}
+
+// Tie decides how a session is tied to a commit, and by which evidence; the kind is 0 where it is not.
+func (e Evidence) Tie() (session.TieKind, string) {
+	for i, said := range [...]string{e.Lines, e.Edited, e.Made, e.Named} {
+		if said != "" {
+			return session.TieWrote + session.TieKind(i), said
+		}
+	}
+	if e.Active != "" {
+		return session.TieTalked, e.Active
+	}
+	return 0, ""
+}
+
+// Links are what a capture stores of the evidence: one for each kind but for lines, of which there are records, and one for a session without new turns.
+func (e Evidence) Links(id string, isPart bool) (out []session.Link) {
+	for i, said := range [...]string{e.Edited, e.Made, e.Named} {
+		if said != "" {
+			out = append(out, session.Link{Session: id, Tie: session.TieEdited + session.TieKind(i), Evidence: said})
+		}
+	}
+	switch {
+	case len(out) > 0:
+	case e.Lines == "" && e.Active != "" && isPart:
+		out = append(out, session.Link{Session: id, Tie: session.TieTalked, Evidence: e.Active})
+	case e.Lines != "" && !isPart:
+		out = append(out, session.Link{Session: id})
+	}
+	return out
+}
+
+// add takes what a capture stored.
+func (e *Evidence) add(l session.Link) {
+	said := cmp.Or(l.Evidence, byUse)
+	switch l.Tie {
+	case session.TieEdited:
+		e.Edited = said
+	case session.TieMade:
+		e.Made = said
+	case session.TieNamed:
+		e.Named = said
+	case session.TieTalked:
+		e.Active = said
+	}
+}
+
+// What evidence says of calls and prompts.
+const (
+	ByShell   = "shell"   // git ran below the session
+	ByAnswer  = "answer"  // the transcript holds git's answer, which names the commit
+	ByTrailer = "trailer" // of the commit's message
+	ByRecord  = "record"  // of another tool
+	byPrompt  = "prompt"  // somebody asked for something
+	byUse     = "in use"  // as a link of an earlier version says, without what was new
+)
+
+// ByCall is the evidence of a call of the session.
+func ByCall(c session.ToolCall) string { return fmt.Sprintf("call %d", c.Index) }
+
+// ActiveIn is what says that a part of a session is more than closing words; "" for nothing.
+func ActiveIn(part session.Session) string {
+	if slices.ContainsFunc(part.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman }) {
+		return byPrompt
+	}
+	if len(part.ToolCalls) > 0 {
+		return ByCall(part.ToolCalls[0])
+	}
+	return ""
+}
+
+// CommitRunning is the evidence that a part of a session ends with a call that runs `git commit`, of which no failure is known: git called its hook
+// meanwhile. It is "" for none.
+func CommitRunning(part session.Session) string {
+	if len(part.ToolCalls) == 0 {
+		return ""
+	}
+	c := part.ToolCalls[len(part.ToolCalls)-1]
+	_, after, isGit := strings.Cut(c.Cmd, "git ")
+	if !isGit || c.Act != session.ActRun || c.Failed || !strings.Contains(after, "commit") {
+		return ""
+	}
+	if n := len(part.Turns); n > 0 && part.Turns[n-1].Index > c.Turn {
+		return "" // something was said behind it: it has ended
+	}
+	return ByCall(c)
+}
 
 // recentEdit is for how long after a session's last turn its uncommitted edits can tie it to a commit.
 const recentEdit = 7 * 24 * time.Hour
 
-// inUseAfterTurn is how long after a turn an import takes the session to be in use.
-const inUseAfterTurn = time.Hour
-
-// SessionState is what a capture knows of a session whose turns are all in the ledger.
-type SessionState struct {
-	ID          string
-	Last        time.Time            // time of its last turn
-	NewSinceTie bool                 // the ledger got turns of it since the last commit to which it is tied
-	Pending     map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
-	RunsGit     bool                 // git runs in its shell
-}
-
-// HasUncommitted reports whether a commit made now could be tied to the session.
-func (w SessionState) HasUncommitted(now time.Time) bool {
-	return w.RunsGit || (w.NewSinceTie || len(w.Pending) > 0) && w.isRecent(now)
-}
-
-func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recentEdit }
-
-// Committed is a commit with the files that it changed.
-type Committed struct {
-	At, PreviousAt time.Time // when the commit was made, and the one before it
-	Files          []session.File
-	Wrote          []session.Wrote // which of its lines sessions wrote
-}
+// IsRecent reports whether edits of a session still wait for a commit. last is the time of its last turn.
+func IsRecent(last, now time.Time) bool { return now.Sub(last) <= recentEdit }
 
 // clockLag is how far git's clock may lag behind that of an agent. git asks time(2), which Linux brings up to date with each tick: it was 7 ms
 // late in a quiet virtual machine. An edit right before a commit may so seem to be made in the second behind it.
@@ -58,69 +121,19 @@ func IsCommittedBefore(commit, moment time.Time) bool {
 	return commit.Before(moment.Add(-clockLag).Truncate(time.Second))
 }
 
-// WroteIn reports whether a session wrote lines that the commit added. Removed lines don't count: an earlier edit may have removed them, too.
-func (c Committed) WroteIn(id string) bool {
-	return slices.ContainsFunc(c.Wrote, func(w session.Wrote) bool { return w.Session == id && len(w.Lines) > 0 })
-}
-
-func (c Committed) touches(matches func(path string) bool) bool {
-	return slices.ContainsFunc(c.Files, func(f session.File) bool { return matches(f.Path) || f.OldPath != "" && matches(f.OldPath) })
-}
-
-// TieKnown ties sessions without new turns to a commit: those that wrote lines of it at any time, the one in whose shell git runs,
-// those in use since the previous commit, and recent ones that edited one of its files before it was made.
-func TieKnown(c Committed, sessions []SessionState, now time.Time) (links []session.Link) {
-	for _, s := range sessions {
-		editedBefore := func(path string) bool {
-			at, ok := s.Pending[path]
-			return ok && !IsCommittedBefore(c.At, at)
-		}
-		wasInUse := s.NewSinceTie && IsCommittedBefore(c.PreviousAt, s.Last) && !IsCommittedBefore(c.At, s.Last)
-		if c.WroteIn(s.ID) || s.RunsGit || wasInUse || s.isRecent(now) && c.touches(editedBefore) {
-			links = append(links, session.Link{Session: s.ID})
+// LinesOf is the evidence that a session wrote lines that a commit added: the first of them, and how many there are. Removed lines don't count: an earlier
+// edit may have removed them, too.
+func LinesOf(wrote []session.Wrote, sha, id string) string {
+	first, n := "", 0
+	for _, w := range wrote {
+		if w.Session == id && w.GitSHA == sha && len(w.Lines) > 0 {
+			if n += w.Lines.Count(); first == "" {
+				first = fmt.Sprintf("%s:%d", w.Path, w.Lines[0][0])
+			}
 		}
 	}
-	return sortLinks(links)
-}
-
-// Span is when a session was in use, to the second: by its Turns or, for a session that this import did not read, by From and To.
-type Span struct {
-	ID, Top string      // Top: the session that spawned it, at the top; ID where none did
-	Turns   []time.Time // times of its turns, in order, if this import read it
-	From    time.Time   // else: when it may have been in use first
-	To      time.Time   // and last
-}
-
-// wasInUse reports whether the session was in use at the time of a commit.
-func (s Span) wasInUse(commit time.Time) bool {
-	from, to := s.From, s.To
-	if i := sort.Search(len(s.Turns), func(i int) bool { return IsCommittedBefore(commit, s.Turns[i]) }); len(s.Turns) > 0 {
-		from, to = s.Turns[0], s.Turns[max(i-1, 0)]
+	if n > 1 {
+		return fmt.Sprintf("%s and %s more", first, session.CountNoun(n-1, "line"))
 	}
-	return !IsCommittedBefore(commit, from) && commit.Sub(to) <= inUseAfterTurn
-}
-
-// TieImported ties a commit without a checkpoint to the sessions that wrote lines of it. If there is none, it infers a tie to the one
-// top-level session that was in use, if no other was, and this import read it.
-func TieImported(c Committed, spans []Span) (links []session.Link) {
-	inUse := map[string]bool{} // by Span.Top: whether this import read the session
-	for _, s := range spans {
-		if c.WroteIn(s.ID) {
-			links = append(links, session.Link{Session: s.ID})
-		}
-		if s.wasInUse(c.At) {
-			inUse[s.Top] = inUse[s.Top] || len(s.Turns) > 0
-		}
-	}
-	for top, wasRead := range inUse {
-		if len(links) == 0 && len(inUse) == 1 && wasRead {
-			return []session.Link{{Session: top, Inferred: true, Tie: session.TieInferred}}
-		}
-	}
-	return sortLinks(links)
-}
-
-func sortLinks(links []session.Link) []session.Link {
-	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return links
+	return first
 }

@@ -1,205 +1,179 @@
 package attribution
 
 import (
-	"path"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which sessions a file of a checkpoint belongs to. The first rule that names a session decides:
-//
-//  1. the sessions that wrote lines of it;
-//  2. those that edited it through a tool, if no earlier commit holds that edit;
-//  3. those that read it or named it in a command: a formatter or a `sed -i` may have changed it;
-//  4. inferred: those that have another file of the commit;
-//  5. inferred: those that make commits themselves.
-//
-// So a session is not found by a file that only its neighbour in the same commit touched. A session that talked and has no file may
-// still be behind the commit, because the user may type what it says: its tie stays.
-
-// Mentions is which files the tool calls of a session name, by path or in a command.
-type Mentions struct {
-	paths    map[string]bool
-	commands []string
-	words    map[string]bool // words of the commands, split at odd characters (isOddRune)
-}
-
-// NewMentions names nothing yet.
-func NewMentions() *Mentions { return &Mentions{paths: map[string]bool{}, words: map[string]bool{}} }
-
-// Add adds the files that some calls name.
-func (n *Mentions) Add(calls []session.ToolCall) {
-	for _, c := range calls {
-		if path := c.TouchedPath(); path != "" {
-			n.paths[path] = true
-		}
-		if c.Cmd != "" {
-			n.commands = append(n.commands, c.Cmd)
-			for w := range strings.FieldsFuncSeq(c.Cmd, isOddRune) {
-				n.words[strings.TrimRight(w, ".")] = true
-			}
-		}
-	}
-}
-
-// namesFile reports whether a call named a file.
-func (n *Mentions) namesFile(file string) bool {
-	name := path.Base(file)
-	if strings.ContainsFunc(name, isOddRune) || strings.HasSuffix(name, ".") {
-		return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, name) })
-	}
-	return n.paths[file] || n.words[name] // no search through commands: a commit may have thousands of files
-}
-
-// isOddRune reports whether a character is unusual in names of files: an ASCII sign other than ".", "_" and "-".
-func isOddRune(r rune) bool {
-	return r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
-}
-
-// madeCommit reports whether a call made a commit.
-func (n *Mentions) madeCommit() bool {
-	return slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, "git commit") })
-}
-
 // SessionWork is what is known of the sessions of a checkpoint.
 type SessionWork interface {
-	// Edited are the paths that a session edited through its tools since its last commit that holds them.
+	// Edited are the paths that a session edited through its tools since its last commit that holds them. The value is false of an import's edit, which a
+	// commit may have taken before: it ties nothing by itself.
 	Edited(id string) map[string]bool
-	// AskMentions calls what with the Mentions of a session up to the checkpoint.
-	AskMentions(id string, what func(*Mentions) bool) (bool, error)
+	// Part is what the checkpoint adds of a session; false for nothing.
+	Part(id string) (session.Session, bool)
 }
 
-// Share says that a file of a checkpoint belongs to a session.
+// Share says that a file of a checkpoint belongs to a session, and by which rule: it wrote to it through a tool, made the commit, or is named by it.
 type Share struct {
-	File     session.File
-	Session  string
-	Inferred bool // nothing that the session called named it
+	File    session.File
+	Session string
+	Kind    session.TieKind
 }
 
-// maxInferredShares is how many inferred shares a checkpoint has at most: as a commit of 2,000 files behind 50 sessions. Above it files that no
-// session named belong to nobody.
-const maxInferredShares = 100_000
+// maxShares is how many files of a commit belong to sessions at most: as of one of 2,000 files behind 50 sessions.
+const maxShares = 100_000
 
-// Files gives the files of a checkpoint to its sessions, and sets in its links by which rule each is tied to the commit (see the table
-// in commit.go): 0 for a session that was captured without a commit. It drops links that an import of version 0.1.0 guessed. An error comes
-// from work.
-func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
-	g := assignment{cp, work, map[string][]string{}, map[string]bool{}}
-	for _, w := range wrote {
-		if w.GitSHA == cp.GitSHA && len(w.Lines) > 0 {
-			g.wrote[w.Path] = append(g.wrote[w.Path], w.Session)
+// Files makes one link of all that a checkpoint says of a session, and sets by which rule that is tied to the commit, and by which evidence: 0 for a
+// session that is not. It drops what an import guessed by times. It gives the files of the checkpoint to those of these sessions who wrote lines of them,
+// else to those who edited them, else to those who made the commit or are named by it. So a session is not found by a file that only its neighbour in the
+// same commit touched.
+func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) (out []Share) {
+	g := assignment{cp, wrote, work, map[string]Evidence{}}
+	running := g.runningCommit()
+	var links []session.Link
+	for _, l := range cp.Links {
+		if _, again := g.known[l.Session]; again {
+			continue
 		}
-		g.tookLines[w.Session] = g.tookLines[w.Session] || w.GitSHA == cp.GitSHA && len(w.Lines) == 0
-	}
-	for i, l := range cp.Links {
-		cp.Links[i].Tie = g.tieKind(l)
-	}
-	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Tie == 0 && (l.Inferred || cp.Via == session.ViaImport) })
-	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxInferredShares { // no real commit has that many, and each pair costs a question to work
-		return nil, nil
-	}
-	owners, haveFile := make([][]string, len(cp.Files)), map[string]bool{}
-	for i, f := range cp.Files {
-		var err error
-		if owners[i], err = g.owners(f); err != nil {
-			return nil, err
-		}
-		for _, id := range owners[i] {
-			haveFile[id] = true
+		all := slices.DeleteFunc(slices.Clone(cp.Links), func(o session.Link) bool { return o.Session != l.Session })
+		e := g.evidence(l.Session, all, running)
+		g.known[l.Session] = e
+		l.Tie, l.Evidence = e.Tie()
+		if _, isPart := work.Part(l.Session); l.Tie != 0 || isPart || cp.Via != session.ViaImport {
+			links = append(links, l)
 		}
 	}
-	rest, err := g.fallbackOwners(haveFile)
-	return g.assign(owners, rest), err
-}
-
-// assignment is one call of Files.
-type assignment struct {
-	cp        *session.Checkpoint
-	work      SessionWork
-	wrote     map[string][]string // by path: the sessions that wrote lines of it
-	tookLines map[string]bool     // sessions that took lines of a file away
-}
-
-// tieKind is the rule by which a session is tied to the commit; 0 for none.
-func (g assignment) tieKind(l session.Link) session.TieKind {
-	edited := g.work.Edited(l.Session)
-	switch {
-	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return slices.Contains(g.wrote[f.Path], l.Session) }):
-		return session.TieWrote
-	case l.Inferred, l.Tie != 0:
-		return l.Tie
-	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }):
-		return session.TieEdited
-	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
-		return 0 // the commit was made before the capture, or by others
-	case g.cp.Via == session.ViaImport && g.tookLines[l.Session]:
-		return 0 // version 0.1.0 took removed lines for a tie
-	}
-	return session.TieTalked
-}
-
-// assign gives each file to its owners, or else to the rest.
-func (g assignment) assign(owners [][]string, rest []string) (out []Share) {
-	if len(rest)*len(g.cp.Files) > maxInferredShares {
-		rest = nil
-	}
-	for i, f := range g.cp.Files {
-		theirs := owners[i]
-		if len(theirs) == 0 {
-			theirs = rest
-		}
-		for _, id := range theirs {
-			out = append(out, Share{f, id, len(owners[i]) == 0})
+	cp.Links = links
+	for _, f := range cp.Files {
+		if len(out) < maxShares {
+			out = append(out, g.owners(f)...)
 		}
 	}
 	return out
 }
 
-// owners are the sessions of a file by the first of rules 1 to 3 that names any.
-func (g assignment) owners(f session.File) ([]string, error) {
-	writers := slices.DeleteFunc(slices.Clone(g.wrote[f.Path]), func(id string) bool {
-		return !slices.ContainsFunc(g.cp.Links, func(l session.Link) bool { return l.Session == id })
-	})
-	if len(writers) > 0 {
-		return writers, nil
-	}
-	var edited, touched []string
-	for _, l := range g.cp.Links {
-		if paths := g.work.Edited(l.Session); paths[f.Path] || paths[f.OldPath] {
-			edited = append(edited, l.Session)
-		}
-	}
-	if len(edited) > 0 {
-		return edited, nil
-	}
-	for _, l := range g.cp.Links {
-		named, err := g.work.AskMentions(l.Session, func(n *Mentions) bool { return n.namesFile(f.Path) || f.OldPath != "" && n.namesFile(f.OldPath) })
-		if err != nil {
-			return nil, err
-		}
-		if named {
-			touched = append(touched, l.Session)
-		}
-	}
-	return touched, nil
+// assignment is one call of Files.
+type assignment struct {
+	cp    *session.Checkpoint
+	wrote []session.Wrote
+	work  SessionWork
+	known map[string]Evidence // by session
 }
 
-// fallbackOwners are the sessions of a file that no session named (rules 4 and 5): those that own another file of the commit or, if none does,
-// those that ran "git commit".
-func (g assignment) fallbackOwners(haveFile map[string]bool) (out []string, err error) {
+// runningCommit is the session whose call `git commit` ran when the checkpoint was made, if one alone had such a call.
+func (g assignment) runningCommit() (only string) {
 	for _, l := range g.cp.Links {
-		owns := haveFile[l.Session]
-		if len(haveFile) == 0 {
-			if owns, err = g.work.AskMentions(l.Session, (*Mentions).madeCommit); err != nil {
-				return nil, err
-			}
+		p, ok := g.work.Part(l.Session)
+		if !ok || g.cp.Via != session.ViaCommit || CommitRunning(p) == "" || l.Session == only {
+			continue
 		}
-		if owns {
-			out = append(out, l.Session)
+		if only != "" {
+			return ""
+		}
+		only = l.Session
+	}
+	return only
+}
+
+// evidence is what the ledger says of a session and the commit: what the capture stored or, of earlier versions, what can be told from the rest.
+func (g assignment) evidence(id string, links []session.Link, running string) (e Evidence) {
+	e.Lines = LinesOf(g.wrote, g.cp.GitSHA, id)
+	stored := false
+	for _, l := range links {
+		switch {
+		case l.Inferred, l.Tie == session.TieInferred: // by times alone
+			stored = true
+		case l.Evidence == "" && l.Tie == session.TieTalked && g.cp.Via == session.ViaImport:
+			stored, e.Named = true, ByRecord
+		case l.Tie != 0:
+			stored = true
+			e.add(l)
 		}
 	}
-	return out, nil
+	if stored {
+		return e
+	}
+	part, isPart := g.work.Part(id)
+	edited := g.work.Edited(id)
+	if i := slices.IndexFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }); i >= 0 {
+		e.Edited = g.cp.Files[i].Path
+	}
+	if running == id {
+		e.Made = CommitRunning(part)
+	}
+	switch {
+	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
+		// the commit was made before the capture, or by others
+	case isPart:
+		e.Active = ActiveIn(part)
+	case g.cp.Via != session.ViaImport:
+		e.Active = byUse
+	case !g.hasParts() && !g.tookLines(id): // version 0.1.0 took removed lines for a tie
+		e.Named = ByRecord
+	}
+	return e
+}
+
+// hasParts reports whether the checkpoint is no import, but of a commit that no hook saw.
+func (g assignment) hasParts() bool {
+	return slices.ContainsFunc(g.cp.Links, func(l session.Link) bool {
+		_, ok := g.work.Part(l.Session)
+		return ok
+	})
+}
+
+// tookLines reports whether a session took lines of a file away.
+func (g assignment) tookLines(id string) bool {
+	return slices.ContainsFunc(g.wrote, func(w session.Wrote) bool { return w.Session == id && w.GitSHA == g.cp.GitSHA && len(w.Lines) == 0 })
+}
+
+// owners are the sessions of a file by the first rule that names any.
+func (g assignment) owners(f session.File) (out []Share) {
+	for _, owns := range []func(l session.Link) session.TieKind{
+		func(l session.Link) session.TieKind { return g.wroteIn(l.Session, f) },
+		func(l session.Link) session.TieKind { return g.edited(l.Session, f) },
+		func(l session.Link) session.TieKind { return g.madeOrNamed(l.Session) },
+	} {
+		for _, l := range g.cp.Links {
+			if kind := owns(l); kind != 0 && l.Tie != 0 && l.Tie != session.TieTalked {
+				out = append(out, Share{f, l.Session, kind})
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
+}
+
+func (g assignment) wroteIn(id string, f session.File) session.TieKind {
+	if slices.ContainsFunc(g.wrote, func(w session.Wrote) bool {
+		return w.Session == id && w.GitSHA == g.cp.GitSHA && w.Path == f.Path && len(w.Lines) > 0
+	}) {
+		return session.TieEdited
+	}
+	return 0
+}
+
+func (g assignment) edited(id string, f session.File) session.TieKind {
+	paths := g.work.Edited(id)
+	if _, ok := paths[f.Path]; ok {
+		return session.TieEdited
+	}
+	if _, ok := paths[f.OldPath]; ok {
+		return session.TieEdited
+	}
+	return 0
+}
+
+func (g assignment) madeOrNamed(id string) session.TieKind {
+	switch e := g.known[id]; {
+	case e.Made != "":
+		return session.TieMade
+	case e.Named != "":
+		return session.TieNamed
+	}
+	return 0
 }

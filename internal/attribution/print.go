@@ -2,9 +2,8 @@
 // function. capture, materialize and recall hand in what it needs.
 //
 //	Match                        who wrote the lines of a commit, by prints of lines, never the lines themselves
-//	TieKnown                     sessions to tie to a new commit
-//	TieImported                  sessions to tie to an old commit, at an import
-//	Files                        by which rule sessions are tied, and who owns the files of a checkpoint
+//	Evidence                     by which rule a session is tied to a commit, when that is captured and when it is read
+//	Files                        what a checkpoint says of its sessions, and who owns its files
 //	CredibleTies, CredibleLines  which statements of the ledgers count
 //	Revision                     how a session is tied to a commit that somebody asks for
 //	Resolve, Lineage             what amends and rebases made of commits

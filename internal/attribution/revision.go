@@ -7,10 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Alleged is weaker than each kind of tie. It holds for a tie to a commit that, as only the ledger of somebody who did not make it says, was
-// rewritten from or to the one in question. People see it as an inferred tie.
-const Alleged = session.TieInferred + 1
-
 // Revision is the set of commits that count as one commit: itself, the commits that it was before and became by rewrites, and those that it was
 // made of by a squash.
 type Revision struct {
@@ -27,7 +23,7 @@ func NewRevision(shaPrefix string, by Maker, family []Commit) Revision {
 		if c.Email == "" || by.Made(c.Email) {
 			a.Add(session.TieWrote, c)
 		} else {
-			a.Add(Alleged, c)
+			a.Add(session.TieAlleged, c)
 		}
 	}
 	return a
@@ -51,7 +47,7 @@ func (a Revision) Commits() (out []Commit) {
 }
 
 // Judge takes in all known ties of the commit, before TieKind is called. If the commit is not in this clone, and some ledgers tie
-// sessions to it, what other ledgers say becomes Alleged.
+// sessions to it, what other ledgers say becomes session.TieAlleged.
 func (a *Revision) Judge(ties []Tie) {
 	direct := map[string]bool{}
 	for _, t := range ties {
@@ -62,7 +58,7 @@ func (a *Revision) Judge(ties []Tie) {
 	}
 	for c := range a.strongest {
 		if !a.Maker.Here && len(direct) > 0 && c.Email != "" && !direct[c.Email] {
-			a.strongest[c] = Alleged
+			a.strongest[c] = session.TieAlleged
 		}
 	}
 }
@@ -80,7 +76,7 @@ func (a Revision) TieKind(t Tie) (s session.TieKind, ok bool) {
 		switch s, ok = session.TieWrote, true; {
 		case a.Maker.believes(t):
 		case a.makerTied || t.Lines == 0: // somebody captured at a commit that is not theirs
-			s = Alleged
+			s = session.TieAlleged
 		default: // the session wrote lines of it, as a ledger says: a squash merge on a server has another maker
 			s = session.TieInferred
 		}

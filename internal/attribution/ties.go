@@ -16,6 +16,7 @@ type Tie struct {
 	TS                       time.Time // of the checkpoint
 	Turn                     int       // index of the first turn that was captured at the checkpoint; -1 for none
 	Lines                    int       // how many lines of the commit the session wrote
+	Evidence                 string    // as of Evidence.Tie
 }
 
 // LineRecord says which of the lines that a code commit added to a file a session wrote, as one ledger records it.
@@ -105,50 +106,26 @@ type Claim struct {
 // FileTie says that a file of a checkpoint belongs to a session.
 type FileTie struct{ Checkpoint, Session, Path string }
 
-// FileOwners says which files of checkpoints belong to which sessions; the value is whether that is inferred. A key with Path "" says that some file
-// of the checkpoint belongs to the session.
-type FileOwners map[FileTie]bool
-
-// Add adds a file.
-func (o FileOwners) Add(f FileTie, inferred bool) {
-	o[f] = inferred
-	f.Path = ""
-	o[f] = true
-}
+// FileOwners says which files of checkpoints belong to which sessions, and by which rule; see Share.
+type FileOwners map[FileTie]session.TieKind
 
 // OwnersOf are the sessions among some ties to which the file with a path belongs.
 func (o FileOwners) OwnersOf(ties []Tie, path string) (out []Claim) {
 	for _, t := range ties {
-		if inferred, ok := o[FileTie{t.Checkpoint, t.Session, path}]; ok {
-			if inferred {
-				t.Kind = session.TieInferred
-			}
+		if kind, ok := o[FileTie{t.Checkpoint, t.Session, path}]; ok {
+			t.Kind = max(t.Kind, kind)
+			out = addClaim(out, t)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, t := range ties { // a ledger lists no file of an odd name
+		if t.Kind == session.TieMade || t.Kind == session.TieNamed {
 			out = addClaim(out, t)
 		}
 	}
 	return out
-}
-
-// OwnersOrFallback are the sessions to which a file belongs. If there is no such session, it infers the sessions to which another file of the commit
-// belongs; if there is none, either, the sessions that talked (the user may have typed what such a session said).
-func (o FileOwners) OwnersOrFallback(ties []Tie, path string) []Claim {
-	if out := o.OwnersOf(ties, path); len(out) > 0 {
-		return out
-	}
-	var others, talks []Claim
-	for _, t := range ties {
-		if o[FileTie{t.Checkpoint, t.Session, ""}] {
-			t.Kind = session.TieInferred
-			others = addClaim(others, t)
-		} else if t.Kind < session.TieInferred {
-			t.Kind = session.TieTalked
-			talks = addClaim(talks, t)
-		}
-	}
-	if len(others) > 0 {
-		return others
-	}
-	return talks
 }
 
 // addClaim adds the session of a tie as a claim. If it is there already, the stronger kind and the earlier turn count.

@@ -12,7 +12,7 @@ import (
 var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)}
 
 // marks stand behind a session for how it is tied: nothing where it wrote.
-var marks = map[session.TieKind]string{session.TieEdited: "+", session.TieTalked: "~", session.TieInferred: "?", attribution.Alleged: "!"}
+var marks = map[session.TieKind]string{session.TieEdited: "+", session.TieTalked: "~", session.TieMade: "*", session.TieInferred: "?", session.TieAlleged: "!"}
 
 // tie is one that a ledger tells: "ann", "ann+", "ann~" or "ann?".
 func tie(email, id string) attribution.Tie {
@@ -83,9 +83,11 @@ func TestWriter(t *testing.T) {
 }
 
 func TestOwned(t *testing.T) {
-	o := attribution.FileOwners{}
-	o.Add(attribution.FileTie{Checkpoint: "c-a", Session: "a", Path: "a.go"}, false)
-	o.Add(attribution.FileTie{Checkpoint: "c-b", Session: "b", Path: "b.go"}, true)
+	o := attribution.FileOwners{
+		{Checkpoint: "c-a", Session: "a", Path: "a.go"}: session.TieEdited,
+		{Checkpoint: "c-a", Session: "a", Path: "d.go"}: session.TieMade,
+		{Checkpoint: "c-b", Session: "b", Path: "b.go"}: session.TieEdited,
+	}
 	told := func(all []attribution.Claim) string {
 		var out []string
 		for _, c := range all {
@@ -97,17 +99,15 @@ func TestOwned(t *testing.T) {
 	for _, c := range []struct {
 		name, path string
 		ties       []attribution.Tie
-		want, all  string // whose it is, and whose or all
+		want       string // whose it is
 	}{
-		{"hers", "a.go", three, "a", "a"},
-		{"by guess", "b.go", three, "b?", "b?"},
-		{"nobody's: theirs who have another", "c.go", three, "", "a? b?"},
-		{"nobody has any: theirs who were at work", "c.go", []attribution.Tie{tie("x", "talk~"), tie("x", "import?")}, "", "talk~"},
-		{"a talk that named it", "a.go", []attribution.Tie{tie("x", "a~")}, "a~", "a~"},
-		{"tied twice", "a.go", []attribution.Tie{tie("x", "a?"), tie("x", "a")}, "a", "a"},
+		{"hers", "a.go", three, "a+"},
+		{"made by her shell", "d.go", three, "a*"},
+		{"by content", "b.go", []attribution.Tie{tie("x", "b?")}, "b?"},
+		{"nobody's", "c.go", three, ""},
+		{"tied twice", "a.go", []attribution.Tie{tie("x", "a?"), tie("x", "a")}, "a+"},
 	} {
 		harness.Equal(t, c.name, c.want, told(o.OwnersOf(c.ties, c.path)))
-		harness.Equal(t, c.name+", or all", c.all, told(o.OwnersOrFallback(c.ties, c.path)))
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAsked(t *testing.T) {
 		a.Judge(c.ties)
 		got := "none"
 		if s, ok := a.TieKind(c.ties[0]); ok {
-			got = []string{"", "wrote", "edited", "talked", "inferred", "alleged"}[s]
+			got = []string{"", "wrote", "edited", "made", "named", "inferred", "alleged", "talked"}[s]
 		}
 		harness.Equal(t, c.name, c.want, got)
 	}

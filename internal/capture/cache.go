@@ -20,7 +20,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with what state holds; a cache of another version is dropped.
-const cacheVersion = 16
+const cacheVersion = 17
 
 // cacheContent is what the file holds behind a checksum of it, as CBOR.
 type cacheContent struct {

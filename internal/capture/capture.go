@@ -63,9 +63,8 @@ type Private struct {
 	Sessions []session.NativeRef // these, what they spawned, and what was forked from them
 }
 
-// Stated tells which sessions made a code commit, as the source of an import says. If said is true, no further session is inferred for the commit. A
-// reference without a source names a session of any agent.
-type Stated func(git.Commit) (made []session.NativeRef, said bool)
+// Stated tells which sessions made a code commit, as the source of an import says. A reference without a source names a session of any agent.
+type Stated func(git.Commit) []session.NativeRef
 
 // Progress is called with how far a step of a capture is. total grows when the transcripts of a further agent are found.
 type Progress func(step string, done, total int)

@@ -26,10 +26,13 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 			}
 			records = append(records, ask(id, 100*n+2*i, text), use(id, 100*n+2*i+1, "Edit", fmt.Sprintf("f%d.go", n%3)))
 		}
+		if n == 0 {
+			records = append(records, edit(id, 40, "f0.go", added(first)...)...)
+		}
 		w.add(id, records...)
 	}
 	for n := range 3 {
-		w.commit(50+n, "of the first session, alone", fmt.Sprintf("f%d.go", n), "text\n")
+		w.commit(50+n, "of the first session, alone", fmt.Sprintf("f%d.go", n), first)
 	}
 	ledgerOf := func(procs, kept int) git.OID {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -41,7 +44,7 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 			}
 			return c.Import(t.Context())
 		})
-		if out.Sessions != sessions || out.Checkpoints == 0 || len(out.Redacted) == 0 || len(out.Warnings) > 0 {
+		if out.Sessions != sessions || len(out.Redacted) == 0 || len(out.Warnings) > 0 {
 			t.Errorf("%d cores: %+v", procs, out)
 		}
 		w.startOver()

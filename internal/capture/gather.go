@@ -50,7 +50,6 @@ type collector struct {
 	privateKin []session.NativeRef // sessions that private ones are known to have begun
 
 	edits         *editStore
-	mine          map[string]bool               // addresses of this user, as an import finds them
 	newEditsSince time.Time                     // time of the earliest edit that was not known before: commits made later are compared again
 	editsLost     bool                          // some edits could not be kept
 	examined      []git.OID                     // see state.Examined
@@ -65,11 +64,10 @@ type sharedByRounds struct {
 	pieces  map[string]partialRead // of transcripts that are read in several rounds
 	reads   int                    // transcripts that were read
 	learned bool                   // redaction knows what all rounds call a secret
-	said    map[string][]time.Time // by session: when turns were said that an import read
 }
 
 func newSharedByRounds(bounds Round) *sharedByRounds {
-	return &sharedByRounds{bounds: bounds, pieces: map[string]partialRead{}, said: map[string][]time.Time{}}
+	return &sharedByRounds{bounds: bounds, pieces: map[string]partialRead{}}
 }
 
 // roots are the folders of whose transcripts a capture takes what was made there.

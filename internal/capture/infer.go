@@ -16,14 +16,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier commit to which some
-// of them are tied (attribution.TieImported); then which lines they wrote in other commits. Nothing is tied to HEAD just because the import runs there.
+// planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier commit of which lines are theirs, or
+// that names them; then which lines they wrote in other commits. Nothing is tied to HEAD just because the import runs there.
 func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.CountNoun(n, "session")})
 	}
-	spans := g.spans()
 	commits, err := g.commitsToCompare(ctx, comparedRange{allRefs: true, includeExamined: true})
 	if err != nil {
 		return nil, err
@@ -36,10 +35,9 @@ func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 		seen[i].Commit = c
 		seen[i].changes, seen[i].wrote = g.wroteIn(c)
 	}
-	g.mine = g.ownAddresses(ctx, seen)
 	var rest []session.Wrote
 	for _, c := range seen {
-		d := g.inferCheckpoint(c, spans)
+		d := g.inferCheckpoint(c)
 		if d.Checkpoint == nil {
 			rest = append(rest, g.st.unrecorded(c.wrote)...)
 			continue
@@ -59,26 +57,6 @@ type comparedCommit struct {
 	wrote   []session.Wrote
 }
 
-// ownAddresses are the addresses of this user, in lower case: those that the mailmap knows, and those of the authors of commits that hold
-// lines of this user's transcripts.
-func (g *collector) ownAddresses(ctx context.Context, commits []comparedCommit) map[string]bool {
-	own := strings.ToLower(g.Email)
-	mine, all := map[string]bool{own: true}, map[string]bool{own: true}
-	for _, c := range commits {
-		author := strings.ToLower(c.Author.Email)
-		all[author], all[strings.ToLower(c.Committer.Email)] = true, true
-		mine[author] = mine[author] || len(c.wrote) > 0
-	}
-	proper, err := history.Mailmap(ctx, g.Repo, slices.Sorted(maps.Keys(all)))
-	if err != nil {
-		g.out.Warnings = append(g.out.Warnings, err)
-	}
-	for address, is := range proper {
-		mine[address] = mine[address] || is.Email == proper[own].Email
-	}
-	return mine
-}
-
 // wroteEntries is an entry for the lines that sessions wrote in commits without a new checkpoint; none for no lines.
 func wroteEntries(wrote []session.Wrote) []session.Entry {
 	if len(wrote) == 0 {
@@ -93,53 +71,28 @@ func wroteEntries(wrote []session.Wrote) []session.Entry {
 
 func (g *collector) isMine(c git.Commit) bool {
 	return slices.ContainsFunc([]string{c.Committer.Email, c.Author.Email}, func(email string) bool {
-		return strings.EqualFold(email, g.Email) || g.mine[strings.ToLower(email)]
+		return strings.EqualFold(email, g.Email)
 	})
-}
-
-// spans say when sessions were in use: the sessions that this import read, by their turns, and the sessions in the ledgers.
-func (g *collector) spans() (out []attribution.Span) {
-	parents := map[string]string{}
-	for _, s := range g.fresh {
-		parents[s.ID] = s.Parent
-		for _, t := range s.Turns {
-			g.said[s.ID] = append(g.said[s.ID], t.TS)
-		}
-	}
-	for id, turns := range g.said {
-		slices.SortFunc(turns, time.Time.Compare)
-		out = append(out, attribution.Span{ID: id, Turns: turns})
-	}
-	for _, k := range g.st.Sessions {
-		parents[k.ID] = k.Parent
-		if len(g.said[k.ID]) == 0 {
-			out = append(out, attribution.Span{ID: k.ID, From: k.First, To: k.Last})
-		}
-	}
-	for i := range out {
-		out[i].Top = out[i].ID
-		for n := 0; parents[out[i].Top] != "" && n < maxNames; n++ { // a hostile ledger may name parents in a cycle
-			out[i].Top = parents[out[i].Top]
-		}
-	}
-	return out
 }
 
 // versionWithTies is the first version that reads the tie of a link.
 const versionWithTies = "0.2.0"
 
-// inferCheckpoint makes the checkpoint of an earlier commit: of one for which statedLinks names sessions, or of this user's own that no checkpoint
-// names yet. The entry is empty if nothing is tied to the commit.
-func (g *collector) inferCheckpoint(c comparedCommit, spans []attribution.Span) session.Entry {
+// inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, or of which lines are theirs and that no checkpoint names yet. The entry
+// is empty if nothing is tied to the commit.
+func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
-	links, said := g.statedLinks(c.Commit)
-	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
-		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: storableFiles(c.changes), Wrote: c.wrote}, spans) {
-			// Before the last round other sessions are still to be read.
-			if guessed := l.Inferred && (said || g.moreLeft); !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
-				links = append(links, l)
-			}
+	mayWrite := len(c.Parents) <= 1 && !recorded
+	known := g.namedBy(c.Commit)
+	for _, w := range g.ofKnownSessions(slices.Clone(c.wrote)) {
+		if e := known[w.Session]; mayWrite {
+			e.Lines = attribution.LinesOf(c.wrote, w.GitSHA, w.Session)
+			known[w.Session] = e
 		}
+	}
+	var links []session.Link
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		links = append(links, known[id].Links(id, false)...)
 	}
 	if len(links) == 0 {
 		return session.Entry{}
@@ -163,33 +116,36 @@ func (g *collector) inferCheckpoint(c comparedCommit, spans []attribution.Span) 
 // (Entire's trailer names a checkpoint; Stated resolves that.)
 var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
 
-// statedLinks ties a commit to those sessions of this import that Stated or the commit's own message names, if the commit is not older than their new
-// turns.
-func (g *collector) statedLinks(c git.Commit) (links []session.Link, anyNamed bool) {
-	tie := func(s *session.Session) {
-		named := func(l session.Link) bool { return l.Session == s.ID }
-		if !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) && !slices.ContainsFunc(links, named) {
-			links = append(links, session.Link{Session: s.ID, Tie: session.TieTalked})
-		}
-	}
-	var named []session.NativeRef
+// namedBy is which sessions Stated or the commit's own message names: of this import, if the commit is not older than their new turns.
+func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
+	out := map[string]attribution.Evidence{}
+	var stated []session.NativeRef
 	if g.Stated != nil {
-		named, anyNamed = g.Stated(c)
+		stated = g.Stated(c)
 	}
-	inMessage := trailer.FindAllStringSubmatch(c.Message, maxTrailers)
+	inMessage := namedInMessage(c)
 	for _, s := range g.fresh {
-		stated := slices.ContainsFunc(named, func(n session.NativeRef) bool {
-			return n.NativeID == s.NativeID && (n.Source == "" || n.Source == s.Source)
-		})
-		if slices.ContainsFunc(inMessage, func(m []string) bool { return m[1] == s.NativeID }) {
-			stated, anyNamed = true, true
+		if attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) {
+			continue
 		}
-		if stated {
-			tie(s)
+		switch {
+		case slices.Contains(inMessage, s.NativeID):
+			out[s.ID] = attribution.Evidence{Named: attribution.ByTrailer}
+		case slices.ContainsFunc(stated, func(n session.NativeRef) bool {
+			return n.NativeID == s.NativeID && (n.Source == "" || n.Source == s.Source)
+		}):
+			out[s.ID] = attribution.Evidence{Named: attribution.ByRecord}
 		}
 	}
-	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return links, anyNamed
+	return out
+}
+
+// namedInMessage are the native IDs of the sessions that a commit's message names.
+func namedInMessage(c git.Commit) (ids []string) {
+	for _, m := range trailer.FindAllStringSubmatch(c.Message, maxTrailers) {
+		ids = append(ids, m[1])
+	}
+	return ids
 }
 
 // maxTrailers is how many trailers of a commit message count.

@@ -105,7 +105,7 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 		}
 		_, wrote := g.wroteIn(c)
 		then := now.atCommit(c, wrote)
-		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnownSessions(wrote))
+		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnownSessions(wrote), nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -133,7 +133,7 @@ func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	for _, s := range g.fresh {
 		early, late := s.Split(end)
 		// Calls after a stored turn have no time of their own; lines that match tell whether they came before the commit.
-		if len(early.Turns) == 0 && (len(early.ToolCalls) == 0 || !attribution.Committed{Wrote: wrote}.WroteIn(s.ID)) {
+		if len(early.Turns) == 0 && (len(early.ToolCalls) == 0 || attribution.LinesOf(wrote, string(c.OID), s.ID) == "") {
 			rest = append(rest, s)
 			continue
 		}

@@ -139,7 +139,8 @@ func TestMissed(t *testing.T) {
 					w.T.Errorf("rewrites %+v, want %s to %s", got, old, twice)
 				}
 			},
-			want: []string{"hooked commit: " + sidA + "; Aa.go"}, lines: []string{"hooked a.go 1-3 " + sidA, "twice a.go 1-3 " + sidA},
+			want:  []string{"hooked commit: " + sidA + "; Aa.go", "twice import: (" + sidA + "); Aa.go"},
+			lines: []string{"hooked a.go 1-3 " + sidA, "twice a.go 1-3 " + sidA},
 		},
 		{
 			name: "without a cache, from the last commit that is known",

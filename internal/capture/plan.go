@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
@@ -12,10 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which commits a capture ties sessions to. Sessions with new turns are tied to HEAD. Other sessions are tied, too, if before this user's commit, and
-// after their own last one, they edited a file that it changed, or if they were in use since the previous commit
-// (attribution.TieKnown). So is the session in whose shell git runs (who.go). attribution/commit.go has the table of the rules. The rule that
-// holds is not stored: readers work it out from the ledger.
+// Which commits a capture ties sessions to: sessions with new turns to the commit for which the hook runs, other sessions to that if they wrote something
+// that it took, or if git runs below them (tying.go).
 
 // How many commits since the last capture it compares with edits, the newest ones, by what started it. Older ones are left to a sync or
 // a checkpoint by hand, which look at all refs, or to init.
@@ -66,28 +65,32 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 			others = append(others, w)
 		}
 	}
-	entries, rest, err := afterMissed.planCheckpoint(head, via, own)
+	entries, rest, err := afterMissed.planCheckpoint(head, via, own, others)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(drafts, past, entries, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))), nil
 }
 
-// planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit. If there is nothing to tie to it, it plans none, and rest is wrote.
-func (g *collector) planCheckpoint(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
+// planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit; elsewhere is what they wrote in other commits, as is found now. If there is nothing to tie to it, it plans none, and rest is wrote.
+func (g *collector) planCheckpoint(head git.Head, via string, wrote, elsewhere []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.checkpointActor()
 	subject := "before the first commit"
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
-		if subject, err = g.tieToCommit(cp, head.OID, wrote); err != nil {
+		if subject, err = g.tieToCommit(cp, head.OID, wrote, elsewhere); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(g.fresh)+len(cp.Links) == 0 {
 		return nil, wrote, nil
 	}
-	return []session.Entry{{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unrecorded(wrote), Subject: subject}}, nil, nil
+	e := session.Entry{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unrecorded(wrote), Subject: subject}
+	if len(cp.Links) > 0 {
+		e.Needs = versionWithTies
+	}
+	return []session.Entry{e}, nil, nil
 }
 
 // wroteInArrived is which lines sessions wrote in the commits that arrived, the oldest first, without what the ledgers record already.
@@ -104,48 +107,32 @@ func (g *collector) wroteInArrived(ctx context.Context, l comparedRange) (out []
 	return out, ctx.Err()
 }
 
-// tieToCommit gives a checkpoint the files of its code commit, and the sessions without new turns that stand behind it. A commit's files are recorded once; a later checkpoint of the same commit (the
-// tail of a session, captured by hand) adds only sessions.
-func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
+// tieToCommit gives a checkpoint the files of its code commit, and what ties sessions to that. A commit's files are recorded once; a later checkpoint of the
+// same commit (the tail of a session, captured by hand) adds only sessions, and says if its hook runs below one that was not known to have made it.
+func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote, elsewhere []session.Wrote) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
 	if err != nil {
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	ownWork, known := g.isOwnWork(cp.Via, c), g.knownSessions()
-	mayTieKnown := g.isMine(c) && slices.ContainsFunc(known, func(w attribution.SessionState) bool { return w.HasUncommitted(g.now) })
-	if g.st.Recorded[shaKey(cp.GitSHA)] || !ownWork && !mayTieKnown {
+	if g.st.Recorded[shaKey(cp.GitSHA)] {
+		cp.Links = g.st.untied(cp.GitSHA, g.madeInShell(cp.Via))
+		return subject, nil
+	}
+	ownWork, mine := g.isOwnWork(cp.Via, c), g.isMine(c)
+	if !ownWork && (!mine || len(wrote)+len(namedInMessage(c)) == 0 && !slices.ContainsFunc(slices.Collect(maps.Values(g.st.Sessions)), g.mayHaveMade)) {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
 	if err != nil {
 		return "", err
 	}
-	if g.isMine(c) {
-		idle := slices.DeleteFunc(known, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
-		in := attribution.Committed{At: c.Committer.When, Files: storableFiles(changes), Wrote: wrote}
-		if len(c.Parents) > 0 {
-			if before, err := g.Repo.Commit(c.Parents[0]); err == nil { // a shallow clone may end here
-				in.PreviousAt = before.Committer.When
-			}
-		}
-		cp.Links = attribution.TieKnown(in, idle, g.now)
-	}
+	t := &tying{collector: g, commit: c, via: cp.Via, files: storableFiles(changes), wrote: wrote, elsewhere: elsewhere}
+	cp.Links = t.links(ownWork, mine)
 	if ownWork || len(cp.Links) > 0 {
-		cp.Files, cp.PatchID = storableFiles(changes), history.PatchID(g.Repo, c)
+		cp.Files, cp.PatchID = t.files, history.PatchID(g.Repo, c)
 	}
 	return subject, nil
-}
-
-// knownSessions are the sessions that the ledgers of this machine hold.
-func (g *collector) knownSessions() []attribution.SessionState {
-	shells, out := shellSessions(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
-	for _, k := range g.st.Sessions {
-		out = append(out, attribution.SessionState{
-			ID: k.ID, Last: k.Last, NewSinceTie: k.NewSinceTie, Pending: k.Pending, RunsGit: slices.Contains(shells, k.NativeID),
-		})
-	}
-	return out
 }
 
 func (g *collector) isFresh(id string) bool {

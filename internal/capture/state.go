@@ -28,7 +28,7 @@ type state struct {
 	Sessions map[string]*ledgerSession     // by sessionKey
 	Recorded map[uint64]bool               // code commits whose files a checkpoint holds, by their first 8 bytes
 	Rewrites map[uint64][]uint64           // by new commit: the old commits that it was made of, sorted; a squash has several
-	Wrote    []uint64                      // records of lines that sessions wrote, sorted; see wroteKey
+	Wrote    []uint64                      // records of lines that sessions wrote, and who made commits, sorted; see wroteKey and linkKey
 	Examined []git.OID                     // commits that were compared with edits, with all their ancestors
 	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
 	Marks    map[string]session.Tally      // purges and restores by ID of the session or memory
@@ -56,7 +56,6 @@ type ledgerSession struct {
 	HasElsewhere  bool   // a part was left out, because it was made in another repository
 	Bytes         int64  // cursor: how much of the transcript was read
 	EditsKept     int64  // how many bytes of it have their edits in the store; see editStore
-	NewSinceTie   bool   // see attribution.SessionState
 	Cursor        string // see session.Session
 	Hash          string
 	Title         string
@@ -234,8 +233,16 @@ func (st *state) applyAllButSessions(repo *git.Repo, all session.Entry) {
 	}
 	for _, w := range all.Wrote {
 		st.Wrote = insertSorted(st.Wrote, wroteKey(w))
+		st.clearWritten(repo, w)
 	}
 	st.applyNotes(all)
+	if all.Checkpoint != nil {
+		for _, l := range all.Checkpoint.Links {
+			if l.Tie == session.TieMade {
+				st.Wrote = insertSorted(st.Wrote, linkKey(all.Checkpoint.GitSHA, l))
+			}
+		}
+	}
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
 		made := cp.TS
@@ -342,7 +349,6 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.noteScrubbed(t)
 		k.HasElsewhere = k.HasElsewhere || session.IsElsewhereMark(t.Content)
 	}
-	k.NewSinceTie = k.NewSinceTie || len(s.Turns) > 0
 	if s.Cursor != "" {
 		k.Cursor = s.Cursor
 	}
@@ -410,9 +416,19 @@ func (st *state) clearPending(e session.Entry, made time.Time) {
 	}
 	for id := range linked {
 		if k := st.sessionByID(id); k != nil {
-			k.NewSinceTie = false
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.IsCommittedBefore(made, edited) })
 		}
+	}
+}
+
+// clearWritten notes that a commit holds lines that a session wrote: it took the edits of that file before it, though no checkpoint may say so.
+func (st *state) clearWritten(repo *git.Repo, w session.Wrote) {
+	k := st.sessionByID(w.Session)
+	if k == nil || len(w.Lines) == 0 || k.Pending[w.Path].IsZero() {
+		return
+	}
+	if c, err := repo.Commit(git.OID(w.GitSHA)); err == nil && !attribution.IsCommittedBefore(c.Committer.When, k.Pending[w.Path]) {
+		delete(k.Pending, w.Path)
 	}
 }
 

@@ -1,7 +1,6 @@
 package capture_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +85,7 @@ func TestTies(t *testing.T) {
 			want: []string{"before all sessions commit: " + sidA + "; "},
 		},
 		{
-			name: "what was said and stored since the commit before, and is tied once",
+			name: "what was said and stored since the commit before is no work",
 			story: func(w *world) {
 				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Read", "a.go"))
 				w.via = session.ViaSync
@@ -97,7 +96,7 @@ func TestTies(t *testing.T) {
 				w.commit(30, "again", "a.go", "2")
 				w.capture()
 			},
-			want: []string{"before all sessions sync: " + sidA + "; ", "fix commit: (" + sidA + "); Aa.go"},
+			want: []string{"before all sessions sync: " + sidA + "; "},
 		},
 		{
 			name: "a session that edited, and only talks about the next commit",
@@ -197,62 +196,22 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// TestImport ties a commit of which no session wrote lines to the one that alone was in use, which is inferred, and no other.
+// TestImport: who alone was in use when a commit was made is not tied to it by an import.
 func TestImport(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 60, "done"))
-	w.add(sidB, ask(sidB, 30, "what"), use(sidB, 31, "Read", "a.go"), say(sidB, 7000, "read"))
-	w.commit(-10, "before", "a.go", "0")
 	w.commit(10, "beside A", "x", "1")
-	w.git("checkout", "-q", "-b", "side")
-	w.commit(50, "beside A and B", "a.go", "2")
-	w.git("checkout", "-q", "main")
-	w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z")
-	w.commit(15, "by somebody else", "a.go", "8")
-	w.Env = someone
-	w.commit(3640, "within an hour of A's last word", "a.go", "3")
-	w.commit(3900, "too late", "a.go", "4")
-	for _, shadow := range []string{"refs/heads/entire/2b7f1c0", "refs/remotes/origin/entire/2b7f1c0-e3b0c4"} { // of another tool
-		w.git("update-ref", shadow, w.git("commit-tree", "-m", "a shadow", "-p", "HEAD", w.git("mktree")))
-	}
-	w.commit(7001, "beside B", "a.go", "5")
+	w.commit(20, "its file", "a.go", "2")
 	w.at(7200)
 	run := func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) }
-	out := w.try(run)
-	stored(t, out, 2, 4, 2)
-	w.ties(
-		"beside A import: ("+sidA+"?); Ax", "within an hour of A's last word import: ("+sidA+"?); Ma.go", "beside B import: ("+sidB+"?); Ma.go",
-	)
+	stored(t, w.try(run), 1, 2, 1)
+	w.ties()
 	if again := w.try(run); again.Tip != "" {
 		t.Errorf("imported again: %+v", again)
 	}
 }
 
-// A commit under another address is this user's where the mailmap says so, or lines of the transcripts are in a commit by it.
-func TestImportOfOtherAddresses(t *testing.T) {
-	for _, c := range []struct {
-		name, mailmap string
-		want          []string
-	}{
-		{"unknown", "", nil},
-		{"in the mailmap", "Dev <" + strings.ToUpper(email) + "> <old@Work.example>\n", []string{"by an older self import: (" + sidA + "?); Ma.go"}},
-		{"of somebody else", "Some Body <x@y.z> <old@work.example>\n", nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 60, "done"))
-			w.commit(-10, "before", "a.go", "0", ".mailmap", c.mailmap)
-			w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=Old@work.example", "GIT_COMMITTER_EMAIL=noreply@server.example")
-			w.commit(10, "by an older self", "a.go", "1")
-			w.Env = someone
-			w.at(7200)
-			w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) })
-			w.ties(c.want...)
-		})
-	}
-}
-
-// Who committed lines of the transcripts under another address committed the rest under it, too.
+// A commit under another address is tied by its lines alone.
 func TestImportOfAnAddressWithLines(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
@@ -263,5 +222,5 @@ func TestImportOfAnAddressWithLines(t *testing.T) {
 	older(20).Commit("repo", "by hand", "a.go", first+"// more, by hand\n")
 	w.at(7200)
 	w.imports()
-	w.ties("the lines import: ("+sidA+"); Aa.go", "by hand import: ("+sidA+"?); Ma.go")
+	w.ties("the lines import: (" + sidA + "); Aa.go")
 }

@@ -346,6 +346,9 @@ func (w *world) ties(want ...string) {
 				continue
 			}
 			for _, l := range e.Checkpoint.Links {
+				if slices.ContainsFunc(e.Sessions, func(p session.Session) bool { return p.ID == l.Session }) {
+					continue
+				}
 				mark := "(" + native[l.Session] + ")"
 				if l.Inferred {
 					mark = "(" + native[l.Session] + "?)"

@@ -178,6 +178,13 @@ func wroteKey(w session.Wrote) uint64 {
 	return h.Sum64()
 }
 
+// linkKey is a hash of who made a commit.
+func linkKey(sha string, l session.Link) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %s made", sha, l.Session)
+	return h.Sum64()
+}
+
 // comparedRange says which commits are compared with edits.
 type comparedRange struct {
 	allRefs         bool // commits of all refs; else those of HEAD

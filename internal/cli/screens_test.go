@@ -176,6 +176,8 @@ func fits(t *testing.T, screen string, columns int) {
 func TestPager(t *testing.T) {
 	w := newTenants(t)
 	w.must("git rekal init")
+	w.works()
+	w.must("git commit -qm 'Read expires_at as UTC'")
 	w.write("bin/seen", "#!/bin/sh\necho \"pager $LESS\"; head -n 1 >/dev/null\n")
 	w.write("bin/page", "#!/bin/sh\necho \"other pager\"; cat >/dev/null\n")
 	w.must("chmod +x ../bin/seen ../bin/page")

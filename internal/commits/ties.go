@@ -17,14 +17,16 @@ import (
 type Tied struct {
 	Commit   string // an OID, or the beginning of one that is not here
 	Sessions []TiedSession
+	Talked   []string // IDs of sessions that talked meanwhile, and stand behind nothing
 }
 
 // TiedSession stands behind a commit.
 type TiedSession struct {
-	ID    string
-	Kind  session.TieKind
-	Lines int               // of the commit, that it wrote
-	Ties  []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
+	ID       string
+	Kind     session.TieKind
+	Evidence string            // of Kind
+	Lines    int               // of the commit, that it wrote
+	Ties     []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
 }
 
 // SessionsBehind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
@@ -43,22 +45,67 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 		return nil, err
 	}
 	all.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
+	talked, err := talkedAt(ctx, index, all)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Tied, len(all))
 	for i, a := range all {
 		out[i] = Tied{Commit: a.SHAPrefix, Sessions: tiedTo(a, ids, ties)}
+		for _, id := range talked[a.SHAPrefix] {
+			if !slices.ContainsFunc(out[i].Sessions, func(s TiedSession) bool { return s.ID == id }) {
+				out[i].Talked = append(out[i].Talked, id)
+			}
+		}
 	}
 	return out, nil
 }
 
+// CountTalked is how many sessions only talked meanwhile, of those that are neither purged nor among some that stand behind the commits.
+func CountTalked(ctx context.Context, index *db.DB, all attribution.Revisions, behind []string) (int, error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	talked, err := talkedAt(ctx, index, all)
+	had := map[string]bool{}
+	for _, ids := range talked {
+		for _, id := range ids {
+			if !slices.Contains(behind, id) {
+				had[id] = true
+			}
+		}
+	}
+	return len(had), err
+}
+
+// talkedAt are the sessions that are not purged and that talked before commits, by the commits' OIDs.
+func talkedAt(ctx context.Context, index *db.DB, all attribution.Revisions) (map[string][]string, error) {
+	shas := make([]string, len(all))
+	for i, a := range all {
+		shas[i] = a.SHAPrefix
+	}
+	talked, err := index.TalkedAt(ctx, shas)
+	if err != nil || len(talked) == 0 {
+		return nil, err
+	}
+	purged, err := db.PurgedIDs(ctx, index)
+	for sha := range talked {
+		talked[sha] = slices.DeleteFunc(talked[sha], func(id string) bool { return slices.Contains(purged, id) })
+	}
+	return talked, err
+}
+
 func tiedTo(a attribution.Revision, ids []string, ties map[string][]attribution.Tie) (out []TiedSession) {
 	for _, id := range ids {
-		s := TiedSession{ID: id, Kind: attribution.Alleged}
+		s := TiedSession{ID: id, Kind: session.TieTalked}
 		for _, t := range ties[id] {
 			kind, ok := a.TieKind(t)
 			if !ok {
 				continue
 			}
-			s.Kind = min(s.Kind, kind)
+			if kind < s.Kind {
+				s.Kind, s.Evidence = kind, t.Evidence
+			}
 			s.Ties = append(s.Ties, t)
 			s.Lines = max(s.Lines, t.Lines)
 		}

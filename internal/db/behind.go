@@ -7,24 +7,34 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// queryTies reads those that a condition lets pass.
-func queryTies(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
-	return readRows(query(ctx, q, `SELECT * FROM ties WHERE `+where, args...), tieColumns)
+// queryTies reads those that a condition lets pass: of the table "ties", or without those of sessions that only talked, of the view "behind".
+func queryTies(ctx context.Context, q Querier, from, where string, args ...any) ([]attribution.Tie, error) {
+	return readRows(query(ctx, q, `SELECT * FROM `+from+` WHERE `+where, args...), tieColumns)
 }
 
 func tieColumns(t *attribution.Tie) []any {
-	return asList(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines)
+	return asList(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines, textColumn{&t.Evidence})
 }
 
 // TiesOfCommits reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
 func (d *DB) TiesOfCommits(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
-	all, err := queryTies(ctx, d, `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
+	all, err := queryTies(ctx, d, "behind", `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
 	return tiesBy(all, func(t attribution.Tie) string { return t.SHA }), err
+}
+
+// AllTies reads the code commits of a session, the latest first, those before which it only talked among them.
+func (d *DB) AllTies(ctx context.Context, id string) ([]attribution.Tie, error) {
+	return queryTies(ctx, d, "ties", `session = ? ORDER BY ts DESC, checkpoint`, id)
+}
+
+// TalkedAt reads which sessions, purged ones too, only talked before code commits, by the commits' OIDs.
+func (d *DB) TalkedAt(ctx context.Context, shas []string) (map[string][]string, error) {
+	return readGroups(query(ctx, d, `SELECT DISTINCT sha, session FROM ties WHERE tie = ? AND sha IN (SELECT value FROM json_each(?)) ORDER BY sha, session`, int(session.TieTalked), shas))
 }
 
 // TiesOfSessions reads the code commits of sessions, the latest first.
 func (d *DB) TiesOfSessions(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
-	all, err := queryTies(ctx, d, `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
+	all, err := queryTies(ctx, d, "behind", `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
 	return tiesBy(all, func(t attribution.Tie) string { return t.Session }), err
 }
 
@@ -36,15 +46,15 @@ func tiesBy(all []attribution.Tie, key func(attribution.Tie) string) map[string]
 	return out
 }
 
-// FileOwners reads whose the files of checkpoints are, of each whether that is inferred.
-func (d *DB) FileOwners(ctx context.Context, checkpoints []string) (map[attribution.FileTie]bool, error) {
-	out := map[attribution.FileTie]bool{}
-	err := query(ctx, d, `SELECT checkpoint, session, path, inferred FROM shares
+// FileOwners reads whose the files of checkpoints are.
+func (d *DB) FileOwners(ctx context.Context, checkpoints []string) (attribution.FileOwners, error) {
+	out := attribution.FileOwners{}
+	err := query(ctx, d, `SELECT checkpoint, session, path, tie FROM shares
 		WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints).each(func(rows *Rows) error {
 		var f attribution.FileTie
-		var inferred bool
-		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path, &inferred)
-		out[f] = inferred
+		var kind int
+		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path, &kind)
+		out[f] = session.TieKind(kind)
 		return err
 	})
 	return out, err

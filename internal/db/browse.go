@@ -124,7 +124,7 @@ type SessionFile struct {
 // SessionFiles reads the files of a session's commits, the latest first.
 func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
 	return readRows(query(ctx, d, `SELECT path, blob, change, sha FROM shares f
-		JOIN ties c ON c.session = f.session AND c.checkpoint = f.checkpoint
+		JOIN behind c ON c.session = f.session AND c.checkpoint = f.checkpoint
 		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id),
 		func(f *SessionFile) []any { return asList(&f.Path, &f.Blob, &f.Change, &f.SHA) })
 }

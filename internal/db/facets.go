@@ -26,15 +26,15 @@ const isInTree = `path IS NOT NULL AND NOT failed AND path <> '.' AND substr(pat
 // FileRow says that a checkpoint's file is a session's own.
 type FileRow struct {
 	Checkpoint, Session, Path, Change string
-	Blob                              Key  // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
-	Inferred                          bool // nothing that the session called named it
+	Blob                              Key             // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
+	Kind                              session.TieKind // see attribution.Share
 }
 
 // AppendShares adds files that sessions' commits changed.
 func (t *Tx) AppendShares(ctx context.Context, files []FileRow) error {
 	return t.insert(ctx, insertInto("shares", 6), func(row func(...any)) {
 		for _, f := range files {
-			row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), f.Inferred)
+			row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), int(f.Kind))
 		}
 	})
 }
@@ -68,8 +68,20 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 }
 
 // UncommittedPaths reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
-func (t *Tx) UncommittedPaths(ctx context.Context, ids []string) (map[string][]string, error) {
-	return readGroups(query(ctx, t, `SELECT session, path FROM pending WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, path`, ids))
+// The value is false of an import's edit: commits may have taken that before.
+func (t *Tx) UncommittedPaths(ctx context.Context, ids []string) (map[string]map[string]bool, error) {
+	out := map[string]map[string]bool{}
+	err := query(ctx, t, `SELECT session, path, waits FROM pending WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
+		var id, path string
+		var waits bool
+		err := rows.Scan(&id, &path, &waits)
+		if out[id] == nil {
+			out[id] = map[string]bool{}
+		}
+		out[id][path] = waits
+		return err
+	})
+	return out, err
 }
 
 // ReplaceUncommittedPaths writes what UncommittedPaths reads of some sessions.
@@ -77,19 +89,13 @@ func (t *Tx) ReplaceUncommittedPaths(ctx context.Context, paths map[string]map[s
 	ids := slices.Sorted(maps.Keys(paths))
 	return cmp.Or(
 		t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, asJSON(ids)),
-		t.insert(ctx, insertInto("pending", 2), func(row func(...any)) {
+		t.insert(ctx, insertInto("pending", 3), func(row func(...any)) {
 			for _, id := range ids {
 				for _, path := range slices.Sorted(maps.Keys(paths[id])) {
-					row(id, path)
+					row(id, path, paths[id][path])
 				}
 			}
 		}))
-}
-
-// TouchedAndRun reads the paths that the tools of a session touched, and its commands.
-func (t *Tx) TouchedAndRun(ctx context.Context, id string) ([]session.ToolCall, error) {
-	return readRows(query(ctx, t, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id),
-		func(c *session.ToolCall) []any { return asList(&c.Path, &c.Cmd) })
 }
 
 // How many files and commits the facets name; the rest is counted. LeftFiles is of how many files they
@@ -168,7 +174,7 @@ func (t *Tx) readFacts(ctx context.Context, ids []string, all map[string]*facts)
 
 // readTies reads the ties of sessions, and the files that are theirs at them.
 func (t *Tx) readTies(ctx context.Context, ids []string, all map[string]*facts) error {
-	ties, err := queryTies(ctx, t, `session IN (SELECT value FROM json_each(?))`, ids)
+	ties, err := queryTies(ctx, t, "ties", `session IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
 		return err
 	}
@@ -180,7 +186,7 @@ func (t *Tx) readTies(ctx context.Context, ids []string, all map[string]*facts) 
 		if cmp.Or(c.TS.Compare(f.last.TS), cmp.Compare(c.Checkpoint, f.last.Checkpoint)) > 0 {
 			f.last = c
 		}
-		if c.SHA != session.ZeroSHA && !c.TS.Before(f.commits[c.SHA]) {
+		if c.SHA != session.ZeroSHA && c.Kind != session.TieTalked && !c.TS.Before(f.commits[c.SHA]) {
 			f.commits[c.SHA] = c.TS
 		}
 	}

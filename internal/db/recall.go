@@ -217,8 +217,8 @@ func tiedToAny(commits []attribution.Commit) (cond string, args []any) {
 		}
 	}
 	return `session IN (
-		SELECT t.session FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
-		UNION SELECT t.session FROM (SELECT value AS start, value || 'g' AS stop FROM json_each(?)) s CROSS JOIN ties t ON t.sha >= start AND t.sha < stop)`,
+		SELECT t.session FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?)) a CROSS JOIN behind t ON t.sha = a.sha AND a.email IN ('', t.email)
+		UNION SELECT t.session FROM (SELECT value AS start, value || 'g' AS stop FROM json_each(?)) s CROSS JOIN behind t ON t.sha >= start AND t.sha < stop)`,
 		[]any{asked, starts}
 }
 

@@ -2,11 +2,14 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 14
+const Version = 15
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.
 const vectorsSince = 9
+
+// talked is session.TieTalked.
+const talked = "7"
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
@@ -77,15 +80,16 @@ CREATE TABLE facets (
 CREATE INDEX latest ON facets (coalesce(last_turn_at, captured_at) DESC, session);
 CREATE TABLE ties (
     session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, tie INTEGER NOT NULL,
-    ts INTEGER NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
+    ts INTEGER NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL, evidence TEXT);
 CREATE INDEX ties_of ON ties (session);
 CREATE INDEX ties_to ON ties (sha);
 CREATE INDEX ties_at ON ties (checkpoint);
 CREATE INDEX ties_when ON ties (ts);
-CREATE TABLE pending (session TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (session, path)) WITHOUT ROWID;
+CREATE VIEW behind AS SELECT * FROM ties WHERE tie < ` + talked + `;
+CREATE TABLE pending (session TEXT NOT NULL, path TEXT NOT NULL, waits INTEGER NOT NULL, PRIMARY KEY (session, path)) WITHOUT ROWID;
 CREATE TABLE shares (
     checkpoint TEXT NOT NULL, session TEXT NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, blob INTEGER NOT NULL,
-    inferred INTEGER NOT NULL);
+    tie INTEGER NOT NULL);
 CREATE INDEX shares_of ON shares (session);
 CREATE INDEX shares_at ON shares (checkpoint);
 CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -178,15 +179,9 @@ func (l Line) howKnown() string {
 	case l.Exact:
 		return "the session wrote this line"
 	case l.Shared:
-		return "one of several sessions brought this line (" + l.Tie + ")"
-	case l.Tie == "wrote":
-		return "the session wrote other lines of this commit"
-	case l.Tie == "edited":
-		return "the session edited this file for the commit"
-	case l.Tie == "talked":
-		return "the session was in use when this was committed; nothing says that it wrote this line"
+		return "one of several sessions brought this line (" + session.LabelOf(l.Tie) + ")"
 	}
-	return "of times, names or content alone: a guess"
+	return "of the commit: the session " + session.LabelOf(l.Tie)
 }
 
 // plainText and markdown are the text of a hover, in one form each.

@@ -19,18 +19,16 @@ type batch struct {
 	tx     *db.Tx
 	readOn func() // see eachBatch
 
-	rows     map[string]*db.SessionRow        // sessions that the batch touches or links
-	whole    map[string]*session.Session      // those that two machines captured, as they stand
-	changed  map[string]bool                  // sessions whose row or facets change
-	pending  map[string]map[string]bool       // session → files that it edited, which no commit took to which it is tied
-	named    map[string]*attribution.Mentions // session → what else its calls have named so far
-	loaded   map[string]bool                  // sessions of which all that the tables hold is in named
-	memories map[string]db.MemoryRow          // those that the batch names
-	parts    []session.Session                // what to append, in ledger order, numbered as it will stand
-	usage    []db.UsageRow                    // what their requests took
-	commits  []db.PartRow                     // which commits of ledgers hold them
-	saved    []db.MemoryRow                   // memories to append
-	indexed  []session.Session                // parts, and memories as search takes them, in ledger order
+	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
+	whole    map[string]*session.Session // those that two machines captured, as they stand
+	changed  map[string]bool             // sessions whose row or facets change
+	pending  map[string]map[string]bool  // session → files that it edited, which no commit took to which it is tied; see db.Tx.UncommittedPaths
+	memories map[string]db.MemoryRow     // those that the batch names
+	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
+	usage    []db.UsageRow               // what their requests took
+	commits  []db.PartRow                // which commits of ledgers hold them
+	saved    []db.MemoryRow              // memories to append
+	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
 	ties     []attribution.Tie
 	files    []db.FileRow
@@ -42,7 +40,7 @@ func newBatch(s *store, tx *db.Tx, readOn func()) *batch {
 	return &batch{
 		store: s, tx: tx, readOn: readOn,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		pending: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
+		pending: map[string]map[string]bool{},
 	}
 }
 
@@ -95,12 +93,7 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	if err := b.checkOrder(entries); err != nil {
 		return err
 	}
-	pending, err := b.tx.UncommittedPaths(ctx, ids)
-	for id, paths := range pending {
-		for _, p := range paths {
-			b.notePending(id, p)
-		}
-	}
+	b.pending, err = b.tx.UncommittedPaths(ctx, ids)
 	return err
 }
 
@@ -121,11 +114,11 @@ func (b *batch) checkOrder(entries []entry) error {
 	return nil
 }
 
-func (b *batch) notePending(id, path string) {
+func (b *batch) notePending(id, path string, waits bool) {
 	if b.pending[id] == nil {
 		b.pending[id] = map[string]bool{}
 	}
-	b.pending[id][path] = true
+	b.pending[id][path] = waits || b.pending[id][path]
 }
 
 // addEntry adds what one commit says.
@@ -140,9 +133,7 @@ func (b *batch) addEntry(ctx context.Context, e entry) error {
 		b.addMemory(e, m)
 	}
 	if e.Checkpoint != nil {
-		if err := b.addCheckpoint(ctx, e, b.parts[parts:]); err != nil {
-			return err
-		}
+		b.addCheckpoint(e, b.parts[parts:])
 	}
 	if len(e.Rewrites) > 0 {
 		b.rewrote[address(e.email)] = true
@@ -193,11 +184,10 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
 	}
 	for _, c := range p.ToolCalls {
-		if path := c.EditedPath(); path != "" && e.Checkpoint != nil { // an import is behind the commits that took its edits
-			b.notePending(p.ID, path)
+		if path := c.EditedPath(); path != "" {
+			b.notePending(p.ID, path, e.Checkpoint != nil) // an import is behind the commits that took its edits
 		}
 	}
-	b.mentionsOf(p.ID).Add(p.ToolCalls)
 	return nil
 }
 
@@ -231,7 +221,6 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 	}
 	row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
 	b.rows[p.ID] = row
-	b.loaded[p.ID] = true // the tables hold nothing of it
 	return row
 }
 
@@ -252,15 +241,15 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 
 // addCheckpoint ties a checkpoint to the sessions that it adds parts to and to those that it links,
 // and gives its files to those whose they are.
-func (b *batch) addCheckpoint(ctx context.Context, e entry, parts []session.Session) error {
+func (b *batch) addCheckpoint(e entry, parts []session.Session) {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
 	cp.Links = b.resolveLinks(e)
 	b.code = append(b.code, cp.GitSHA)
 	guessed := len(cp.Links) > 0
-	err := b.assignFiles(ctx, &cp, e.Wrote)
+	b.assignFiles(&cp, parts, e.Wrote)
 	if guessed && len(cp.Links) == 0 {
-		return err
+		return
 	}
 	b.cps = append(b.cps, cp)
 	for _, l := range cp.Links {
@@ -272,14 +261,13 @@ func (b *batch) addCheckpoint(ctx context.Context, e entry, parts []session.Sess
 			turn = firstPrompt(parts[i])
 		}
 		b.ties = append(b.ties, attribution.Tie{
-			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn,
+			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn, Evidence: l.Evidence,
 		})
 		for _, f := range cp.Files {
 			delete(b.pending[l.Session], f.Path)
 			delete(b.pending[l.Session], f.OldPath)
 		}
 	}
-	return err
 }
 
 // firstPrompt is the first turn of a part in which somebody asks for something, or else its first; -1 for none.
@@ -291,7 +279,7 @@ func firstPrompt(part session.Session) int {
 	return part.Turns[max(i, 0)].Index
 }
 
-// resolveLinks are an entry's ties to sessions that are there, each once.
+// resolveLinks are an entry's ties to sessions that are there.
 func (b *batch) resolveLinks(e entry) []session.Link {
 	for i, l := range e.Checkpoint.Links {
 		if b.rows[l.Session] == nil {
@@ -303,14 +291,12 @@ func (b *batch) resolveLinks(e entry) []session.Link {
 		all = append(all, session.Link{Session: p.ID})
 	}
 	all = append(all, e.Checkpoint.Links...)
-	had := map[string]bool{}
 	return slices.DeleteFunc(all, func(l session.Link) bool {
 		row := b.rows[l.Session]
-		if row == nil || had[l.Session] {
-			return true
+		if row != nil {
+			b.changed[l.Session], row.LastEntry = true, e.key
 		}
-		had[l.Session], b.changed[l.Session], row.LastEntry = true, true, e.key
-		return false
+		return row == nil
 	})
 }
 

@@ -65,7 +65,7 @@ func (w *world) story() (parent, child session.Session, commits []git.OID) {
 		w.append(alice, 20, entryOf(commit("1", alice, "M src/jwt.go", "A README"), from(parent, 2, 2))),
 	)
 	link := commit("2", alice, "D src/jwt.go", "R old.go new.go")
-	link.Links = []session.Link{{Session: parent.ID, Inferred: true, Tie: session.TieInferred}}
+	link.Links = []session.Link{{Session: parent.ID, Tie: session.TieMade, Evidence: "shell"}}
 	commits = append(commits, w.append(alice, 30, entryOf(link)))
 	w.append(alice, 40, session.Entry{
 		Memories: []session.Memory{{ID: session.NewID(later(40), "", "memory"), Title: "t", Content: "remember UTC", Source: "agent", TS: later(40), ActorType: session.ActorAgent}},
@@ -143,7 +143,7 @@ func TestDataTables(t *testing.T) {
 			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"talked"`, cps[0], parent.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"talked"`, cps[0], child.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false,"tie":"edited"`, cps[1], parent.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"inferred"`, cps[2], parent.ID),
+			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false,"tie":"made"`, cps[2], parent.ID),
 		}},
 		{"memories", `SELECT content, source, user_email FROM memories`, []string{obj(`"content":"remember UTC","source":"agent","user_email":%q`, alice)}},
 		{"marks", `SELECT kind, n FROM marks ORDER BY n`, []string{`{"kind":"purge","n":1}`, `{"kind":"restore","n":2}`}},
@@ -167,7 +167,7 @@ func TestIndexTables(t *testing.T) {
 		{"session_facets", `SELECT session_id, user_email, git_branch, actor_type, agent_id, captured_at, turn_count, tool_call_count,
 			file_count, checkpoint_id, git_sha, files, left_paths FROM session_facets WHERE kind = 'session' ORDER BY session_id`, []string{
 			obj(`"session_id":%q,"user_email":%q,"git_branch":"main","actor_type":"human","agent_id":null,"captured_at":"2026-03-04T10:10:00Z",`+
-				`"turn_count":4,"tool_call_count":3,"file_count":3,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","README","new.go"],"left_paths":["new.go","src/jwt.go","README"]`,
+				`"turn_count":4,"tool_call_count":3,"file_count":2,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","new.go"],"left_paths":["new.go","src/jwt.go"]`,
 				parent.ID, alice, cps[2], strings.Repeat("2", 40)),
 			obj(`"session_id":%q,"user_email":%q,"git_branch":null,"actor_type":"agent","agent_id":"a1","captured_at":"2026-03-04T10:10:00Z",`+
 				`"turn_count":2,"tool_call_count":1,"file_count":0,"checkpoint_id":%q,"git_sha":%q,"files":[],"left_paths":[]`,
@@ -179,7 +179,6 @@ func TestIndexTables(t *testing.T) {
 				`"tool_call_count":0,"title":"t","source":"agent","last_turn_at":"2026-03-04T10:40:00Z"`, alice),
 		}},
 		{"files_index", `SELECT checkpoint_id, session_id, file_path, change_type FROM files_index ORDER BY change_type`, []string{
-			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"README","change_type":"A"`, cps[1], parent.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"D"`, cps[2], parent.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"M"`, cps[1], parent.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"new.go","change_type":"R"`, cps[2], parent.ID),
@@ -237,7 +236,7 @@ func TestLongFilesBelongToThoseWhoEditedThem(t *testing.T) {
 		{"own edit, not the neighbour's", []string{"Edit a.go"}, []string{"Write b.go"}, []string{"M a.go", "A b.go"}, []string{"one a.go", "two b.go"}},
 		{"both edited it", []string{"MultiEdit a.go"}, []string{"NotebookEdit a.go"}, []string{"M a.go"}, []string{"one a.go", "two a.go"}},
 		{"nobody is known to have edited it", []string{"Edit a.go"}, []string{"Bash make"}, []string{"M gen.go"}, nil},
-		{"one has another file of the commit", []string{"Edit a.go"}, []string{"Bash make"}, []string{"M a.go", "M gen.go"}, []string{"one a.go", "one gen.go"}},
+		{"one has another file of the commit", []string{"Edit a.go"}, []string{"Bash make"}, []string{"M a.go", "M gen.go"}, []string{"one a.go"}},
 		{"reading claims nothing", []string{"Read a.go"}, []string{"Edit a.go"}, []string{"M a.go"}, []string{"two a.go"}},
 		{"a rename of what was edited", []string{"Edit old.go"}, []string{"Edit b.go"}, []string{"R old.go new.go"}, []string{"one new.go"}},
 		{"an edit of the new name", []string{"Edit new.go"}, []string{"Edit b.go"}, []string{"R old.go new.go"}, []string{"one new.go"}},
@@ -263,7 +262,9 @@ func TestEarlierEditClaimsLaterCommit(t *testing.T) {
 	w := newWorld(t)
 	one := chat("one", 0, "human do", "Edit a.go", "assistant done")
 	two := chat("two", 1, "human do", "Edit b.go")
-	w.append(alice, 10, entryOf(nil, until(one, 1, 1)))
+	pushed := commit("0", alice)
+	pushed.Via = session.ViaPush
+	w.append(alice, 10, entryOf(pushed, until(one, 1, 1)))
 	m := w.materializer()
 	w.catchUp(m)
 	w.append(alice, 20, entryOf(commit("1", alice, "M a.go"), from(one, 1, 1), two))

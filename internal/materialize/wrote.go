@@ -37,11 +37,11 @@ func (b *batch) addWrote(e entry) {
 				TS: e.at.Add(time.Duration(at-start) * time.Millisecond), Turn: -1,
 			})
 		}
-		b.ties[at].Kind = session.TieWrote
+		b.ties[at].Kind, b.ties[at].Evidence = session.TieWrote, attribution.LinesOf(e.Wrote[:i+1], w.GitSHA, e.Wrote[i].Session)
 		b.ties[at].Lines = min(b.ties[at].Lines+w.Lines.Count(), session.MaxLine)
 		if at >= start && !again {
 			b.files = append(b.files, db.FileRow{
-				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob),
+				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob), Kind: session.TieEdited,
 			})
 		}
 	}
@@ -65,11 +65,13 @@ func (b *batch) tieSpawners(e entry, start int) {
 			if !known {
 				i, at[of] = len(b.ties), len(b.ties)
 				b.ties = append(b.ties, attribution.Tie{
-					Session: id, Checkpoint: t.Checkpoint, SHA: t.SHA, Email: t.Email, Kind: t.Kind, TS: t.TS, Turn: -1,
+					Session: id, Checkpoint: t.Checkpoint, SHA: t.SHA, Email: t.Email, Kind: t.Kind, TS: t.TS, Turn: -1, Evidence: t.Evidence,
 				})
 				b.changed[id], b.rows[id].LastEntry = true, max(b.rows[id].LastEntry, e.key)
 			}
-			b.ties[i].Kind = min(b.ties[i].Kind, t.Kind)
+			if t.Kind < b.ties[i].Kind {
+				b.ties[i].Kind, b.ties[i].Evidence = t.Kind, t.Evidence
+			}
 		}
 	}
 }

@@ -132,8 +132,12 @@ func TestFreshnessOfMoment(t *testing.T) {
 func TestFreshnessByTree(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", "one\n")
-	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("late", 0, "human token", "Edit src/jwt.go")}})
-	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(gone), Sessions: []session.Session{chat("lost", 1, "human token", "Edit src/jwt.go")}})
+	for i, sha := range []string{cp.GitSHA, gone} {
+		s := chat([]string{"late", "lost"}[i], i, "human token", "Edit src/jwt.go")
+		cp := checkpoint(sha)
+		cp.Links = []session.Link{{Session: s.ID, Tie: session.TieMade, Evidence: "shell"}}
+		p.append(alice, 10+i, session.Entry{Checkpoint: cp, Sessions: []session.Session{s}})
+	}
 	p.open()
 	harness.Equal(t, "fresh", "late fresh, lost unknown", p.states(recall.Request{}))
 	p.write("src/jwt.go", "two\n")
@@ -144,9 +148,11 @@ func TestFreshnessByTree(t *testing.T) {
 func TestStaleOfPassage(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", "one\n", "src/clock.go", "one\n", "src/other.go", "one\n")
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(
-		"all", 0, "human where do tokens begin?", "Edit src/other.go", "assistant The zebra is in clock.go.", "Read src/jwt.go", "assistant Done.", "Edit src/clock.go",
-	)}})
+	all := chat("all", 0, "human where do tokens begin?", "Edit src/other.go", "assistant The zebra is in clock.go.", "Read src/jwt.go", "assistant Done.", "Edit src/clock.go")
+	cp.Links = []session.Link{
+		{Session: all.ID, Tie: session.TieEdited, Evidence: "call 0"}, {Session: all.ID, Tie: session.TieMade, Evidence: "shell"},
+	}
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{all}})
 	p.open()
 	told := func(query string) (out string) {
 		for _, f := range p.recall(recall.Request{Query: query, Stale: true}).Results[0].Stale {
@@ -190,10 +196,9 @@ func TestFreshnessOfMoves(t *testing.T) {
 	})
 	p.git("mv", "src/jwt.go", "src/token.go")
 	again := chat("mover", 0, "human token", "Edit src/jwt.go")
-	p.append(alice, 20, session.Entry{
-		Checkpoint: p.committed("two", "src/token.go", essay+"more\n"),
-		Sessions:   []session.Session{again},
-	})
+	cp := p.committed("two", "src/token.go", essay+"more\n")
+	cp.Links = []session.Link{{Session: again.ID, Tie: session.TieMade, Evidence: "shell"}}
+	p.append(alice, 20, session.Entry{Checkpoint: cp, Sessions: []session.Session{again}})
 	p.open()
 	harness.Equal(t, "by itself", "mover fresh", p.states(recall.Request{}))
 	p.git("mv", "src/token.go", "token.go")

@@ -18,7 +18,7 @@ func TestCommitsThatAreNotHere(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{s}})
 	gone := strings.Repeat("ab", 20)
 	cp = checkpoint(gone, "a.go")
-	cp.Links = []session.Link{{Session: s.ID}}
+	cp.Links = []session.Link{{Session: s.ID, Tie: session.TieEdited, Evidence: "call 0"}}
 	p.append(alice, 20, session.Entry{Checkpoint: cp})
 	p.open()
 	hits := p.recall(recall.Request{Query: "begin"}).Results

@@ -107,6 +107,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 			return out, err
 		}
 	}
+	if out.Talked, err = commits.CountTalked(ctx, index, rev, idsOf(hits)); err != nil {
+		return out, err
+	}
 	if hits, out.Filters.Files, err = touchingFiles(ctx, index, req.Files, hits); err != nil {
 		return out, err
 	}
@@ -227,6 +230,7 @@ type Found struct {
 	Question bool            // Turn is the prompt that led to the lines of package why
 	Read     []string        // what misspelt words of the query were read as
 	Tie      session.TieKind // how --commit or why tie it; 0 where nobody asks
+	Evidence string          // of Tie
 	Snippet  int             // how many characters are shown of it
 
 	matched []string
@@ -426,7 +430,7 @@ func roundScore(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
-		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Inferred: h.Tie.IsWeak(), Title: f.Title,
+		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Evidence: h.Evidence, Inferred: h.Tie.IsWeak(), Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.ShortOID(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

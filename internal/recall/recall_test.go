@@ -96,6 +96,7 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 		e.Checkpoint.ActorType = session.ActorHuman
 		e.Checkpoint.Via = cmp.Or(e.Checkpoint.Via, session.ViaCommit)
 		e.Checkpoint.GitBranch = cmp.Or(e.Checkpoint.GitBranch, "main")
+		linkMakers(&e)
 	}
 	clean, _, err := harness.Redactor().Apply(p.T.Context(), e)
 	if err == nil {
@@ -151,6 +152,21 @@ func chat(native string, minutes int, lines ...string) session.Session {
 		}
 	}
 	return s
+}
+
+// linkMakers has the sessions that edited no file of the commit make it in their shell.
+func linkMakers(e *session.Entry) {
+	for _, s := range e.Sessions {
+		linked := slices.ContainsFunc(e.Checkpoint.Links, func(l session.Link) bool { return l.Session == s.ID })
+		edits := slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool {
+			return slices.ContainsFunc(e.Checkpoint.Files, func(f session.File) bool {
+				return c.Tool != "Read" && c.Path != "" && (f.Path == c.Path || f.OldPath == c.Path)
+			})
+		})
+		if !linked && !edits && e.Checkpoint.Via == session.ViaCommit {
+			e.Checkpoint.Links = append(e.Checkpoint.Links, session.Link{Session: s.ID, Tie: session.TieMade, Evidence: "shell"})
+		}
+	}
 }
 
 func checkpoint(sha string, files ...string) *session.Checkpoint {

@@ -47,9 +47,11 @@ func golden(t *testing.T) (p *place, parent, child session.Session, sha string) 
 	child = chat("child", 1, "human look at the clock", "Read src/clock.go", "assistant It is local.")
 	child.Parent, child.ActorType, child.AgentID, child.Branch = parent.ID, session.ActorAgent, "a7", ""
 	other := chat("other", 2, "human what else", "Edit src/clock.go", "Edit src/zone.go")
-	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(sha, "src/jwt.go"), Sessions: []session.Session{parent, child}})
+	fix := checkpoint(sha, "src/jwt.go")
+	fix.Links = []session.Link{{Session: child.ID, Tie: session.TieTalked, Evidence: "prompt"}}
+	p.append(alice, 10, session.Entry{Checkpoint: fix, Sessions: []session.Session{parent, child}})
 	link := checkpoint(session.ZeroSHA)
-	link.Links = []session.Link{{Session: parent.ID, Inferred: true, Tie: session.TieInferred}}
+	link.Links = []session.Link{{Session: parent.ID, Tie: session.TieNamed, Evidence: "record"}}
 	p.append(alice, 20, session.Entry{Checkpoint: link})
 	p.append(alice, 30, session.Entry{Sessions: []session.Session{other}})
 	p.open()
@@ -177,8 +179,7 @@ func TestSessionGolden(t *testing.T) {
       "commit": "0000000000000000000000000000000000000000",
       "checkpoint": "CHECKPOINT",
       "ts": "2026-03-04T10:20:00Z",
-      "tie": "inferred",
-      "inferred": true
+      "tie": "named"
     },
     {
       "commit": %q,
@@ -231,8 +232,7 @@ func TestLogGolden(t *testing.T) {
         "actor": "human",
         "turns": 4,
         "tool_calls": 4,
-        "tie": "inferred",
-        "inferred": true
+        "tie": "named"
       }
     ]
   },

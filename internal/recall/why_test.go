@@ -97,7 +97,7 @@ func TestWhyByOthers(t *testing.T) {
 		}, "hers [[1 2]]"},
 		{"hers had another file", func(cp *session.Checkpoint) session.Entry {
 			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit docs/token.md")}}
-		}, "hers? [[1 2]], his? [[1 2]] by bob@example.com"},
+		}, "his? [[1 2]] by bob@example.com"},
 		{"nobody's", func(*session.Checkpoint) session.Entry { return session.Entry{} }, "his? [[1 2]] by bob@example.com"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,26 +346,6 @@ func TestPartOfTheCommit(t *testing.T) {
 	}
 }
 
-// What an import matched by time and files is inferred, and comes behind what a hook saw.
-func TestInferredByAnImport(t *testing.T) {
-	p := newPlace(t)
-	seen, guessed := chat("seen", 0, "human the token", "Edit src/jwt.go"), chat("guessed", 1, "human the lifetime", "Edit src/jwt.go", "Edit src/jwt.go")
-	one := p.committed("one", "src/jwt.go", first+second)
-	p.append(alice, 10, session.Entry{Checkpoint: one, Sessions: []session.Session{seen}})
-	p.append(alice, 20, session.Entry{Sessions: []session.Session{guessed}})
-	link := checkpoint(one.GitSHA, "src/jwt.go")
-	link.Links = []session.Link{{Session: guessed.ID, Inferred: true, Tie: session.TieInferred}}
-	p.append(alice, 30, session.Entry{Checkpoint: link})
-	p.open()
-	inferred := map[string]string{}
-	for name, out := range map[string]result.Recall{"why": p.why("src/jwt.go"), "commit": p.recall(recall.Request{Commit: one.GitSHA})} {
-		for _, h := range out.Results {
-			inferred[name] += fmt.Sprint(p.names[h.ID], " ", h.Inferred, ", ")
-		}
-	}
-	harness.Equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "seen false, guessed true, "}, inferred)
-}
-
 func TestWhyPastThatIsNotHere(t *testing.T) {
 	p := files(t)
 	_, err := why.Lines(t.Context(), p.index, p.repo, why.Request{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
@@ -435,21 +415,20 @@ func TestWhyOfOddNames(t *testing.T) {
 	}
 }
 
-// Who talks while the user types has no file but what it read, and is behind the commit all the same.
-func TestTalkHasNoFiles(t *testing.T) {
+// Who talks while the user types stands behind nothing: neither the commit nor its lines.
+func TestTalkStandsBehindNothing(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", first+second, "src/clock.go", third)
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("talk", 0, "human write the token", "Read docs/token.md", "assistant so")}})
+	talk := chat("talk", 0, "human write the token", "Read docs/token.md", "assistant so")
+	cp.Links = []session.Link{{Session: talk.ID, Tie: session.TieTalked, Evidence: "prompt"}}
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{talk}})
 	p.open()
 	harness.Equal(t, "freshness", "talk unverifiable", p.states(recall.Request{}))
-	harness.Equal(t, "by its commit", "talk unverifiable", p.states(recall.Request{Commit: "HEAD"}))
+	harness.Equal(t, "by its commit", "", p.states(recall.Request{Commit: "HEAD"}))
+	harness.Equal(t, "how many talked", 1, p.recall(recall.Request{Commit: "HEAD"}).Talked)
 	harness.Equal(t, "by a file of that", "", p.states(recall.Request{File: `src/`}))
 	harness.Equal(t, "by what it read", "talk unverifiable", p.states(recall.Request{File: `docs/token`}))
-	why := p.why("src/jwt.go")
-	harness.Equal(t, "who", "talk [[1 2]]", p.explained("src/jwt.go"))
-	if len(why.Results) != 1 || !why.Results[0].Inferred {
-		t.Errorf("not inferred: %+v", why.Results)
-	}
+	harness.Equal(t, "who", "", p.explained("src/jwt.go"))
 }
 
 // TestWhyAsks: a line shows the prompt before the edit that wrote it, of a plan its reason, and what the session began with. What was asked later,
@@ -471,7 +450,7 @@ func TestWhyAsks(t *testing.T) {
 	for line, want := range map[string]string{
 		"1": "0 human Servers differ.",
 		"3": "2 human the last one, too (Servers differ.)",
-		"2": "0 human Servers differ.", // whose it is is a guess
+		"2": "2 human the last one, too (Servers differ.)", // it wrote to the file; its last edit
 	} {
 		h := p.why("src/jwt.go:" + line).Results[0]
 		got := fmt.Sprint(*h.Turn, " ", h.Role, " ", h.Snippet)

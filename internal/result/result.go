@@ -31,7 +31,8 @@ type Recall struct {
 	Total   int      `json:"total"`             // how many match, before -n
 	Results []Hit    `json:"results"`
 
-	More []Mention `json:"more,omitempty"` // what matches besides, in the same order
+	More   []Mention `json:"more,omitempty"`   // what matches besides, in the same order
+	Talked int       `json:"talked,omitempty"` // with --commit: how many sessions only talked meanwhile, which stand behind nothing
 }
 
 // MaxMore is how many matches an answer mentions at most behind its results: of 225,000 turns, 1,500 sessions hold "test error", and their titles are
@@ -153,8 +154,9 @@ type Hit struct {
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
 	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
-	Tie        string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, talked or inferred
-	Inferred   bool     `json:"inferred,omitempty"`  // the tie is talked or inferred
+	Tie        string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
+	Evidence   string   `json:"evidence,omitempty"`  // of the tie
+	Inferred   bool     `json:"inferred,omitempty"`  // the tie is inferred
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes

@@ -33,11 +33,13 @@ type StoryCommit struct {
 	Merge    bool       `json:"merge,omitempty"`
 	Files    []Diffstat `json:"files,omitempty"`    // against the first parent; none of a merge
 	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it, the strongest tie first
-	Inferred []string   `json:"inferred,omitempty"` // of them, those whose tie is talked or inferred
+	Inferred []string   `json:"inferred,omitempty"` // of them, those whose tie is inferred
+	Talked   []string   `json:"talked,omitempty"`   // IDs of sessions that talked meanwhile, and stand behind nothing
 
-	Ties    map[string]string `json:"ties,omitempty"`    // how each is tied: wrote, edited, talked or inferred
-	Missing bool              `json:"missing,omitempty"` // it is not in this clone: no more is known of it
-	Links   []string          `json:"links,omitempty"`   // IDs of the sessions and memories to which its message links
+	Ties     map[string]string `json:"ties,omitempty"`     // how each is tied: wrote, edited, made, named or inferred
+	Evidence map[string]string `json:"evidence,omitempty"` // of each tie
+	Missing  bool              `json:"missing,omitempty"`  // it is not in this clone: no more is known of it
+	Links    []string          `json:"links,omitempty"`    // IDs of the sessions and memories to which its message links
 }
 
 // Link is a stable name: of `git rekal link --json`.

@@ -173,7 +173,7 @@ func (d *decoder) link(l session.Link) error {
 		d.e.Unknown++
 	}
 	cp.Links = append(cp.Links, l)
-	return checkID(l.Session)
+	return cmp.Or(checkID(l.Session), checkNames(field{"evidence", l.Evidence}))
 }
 
 func (d *decoder) session(s session.Session) error {

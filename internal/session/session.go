@@ -165,11 +165,12 @@ type File struct {
 	Blob    string `json:"blob,omitzero"`     // hex OID after the change; empty for a deletion
 }
 
-// Link ties a session to a checkpoint that adds no turns of it.
+// Link ties a session to a checkpoint. There may be several, of different kinds.
 type Link struct {
 	Session  string  `json:"session"`
 	Inferred bool    `json:"inferred,omitzero"` // a guess of an import, not seen at the commit
 	Tie      TieKind `json:"tie,omitzero"`      // by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
+	Evidence string  `json:"evidence,omitzero"` // by what; see attribution.Evidence
 }
 
 // Memory is a note that an agent or a person saved on purpose.

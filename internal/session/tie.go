@@ -6,28 +6,46 @@ type TieKind int
 // TieUnknown is a kind that a later version knows.
 const TieUnknown TieKind = -1
 
-// The kinds of ties, in one vocabulary for the ledger, SQL, JSON, screens and pages.
+// The kinds of ties, in one vocabulary for the ledger, SQL, JSON, screens and pages. A session that only talked stands behind nothing.
 const (
 	TieWrote    TieKind = iota + 1 // lines that the commit brought are its
 	TieEdited                      // it wrote to files of the commit, which no commit before took
-	TieTalked                      // it was in use here between the commit before and this one
-	TieInferred                    // times, names or content alone say so, found later
+	TieMade                        // its own shell made the commit
+	TieNamed                       // the commit's message, or another tool's record, names it
+	TieInferred                    // what the commit was made of, or became, is tied to it by content or by the word of others
+	TieAlleged                     // a ledger says so that is not of the commit's maker; people see an inferred tie
+	TieTalked                      // it was asked something, or did something, between the commit before and this one
 )
 
+// kindNames are the words of the kinds, and what people read of them.
+//
+//nolint:gochecknoglobals // a table
+var kindNames = [...]struct{ word, label string }{
+	{},
+	{"wrote", "wrote lines"},
+	{"edited", "wrote to its files"},
+	{"made", "made the commit"},
+	{"named", "is named by it"},
+	{"inferred", "inferred from content"},
+	{"inferred", "inferred from another person's ledger"},
+	{"talked", "talked meanwhile"},
+}
+
 // String is the word; "" where nothing is known.
-func (k TieKind) String() string {
-	switch {
-	case k <= 0:
-		return ""
-	case k >= TieInferred:
-		return "inferred"
-	}
-	return [...]string{"wrote", "edited", "talked"}[k-1]
+func (k TieKind) String() string { return kindNames[max(k, 0)].word }
+
+// Label says to people what a session has to do with a commit: "wrote to its files".
+func (k TieKind) Label() string { return kindNames[max(k, 0)].label }
+
+// LabelOf is the label of a kind with a word.
+func LabelOf(word string) string {
+	k, _ := ParseTie(word)
+	return k.Label()
 }
 
 // ParseTie is the kind with a word.
 func ParseTie(word string) (k TieKind, ok bool) {
-	for k = TieWrote; k <= TieInferred; k++ {
+	for k = TieWrote; k <= TieTalked; k++ {
 		if k.String() == word {
 			return k, true
 		}
@@ -35,8 +53,8 @@ func ParseTie(word string) (k TieKind, ok bool) {
 	return 0, false
 }
 
-// IsWeak reports whether nothing says that the session changed what the commit did.
-func (k TieKind) IsWeak() bool { return k >= TieTalked }
+// IsWeak reports whether nothing that was recorded at the commit says that the session changed what it did.
+func (k TieKind) IsWeak() bool { return k >= TieInferred }
 
 // MarshalText is String.
 func (k TieKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

@@ -143,7 +143,8 @@ func (h handoff) writeTurns(b *strings.Builder, head string, all []result.Turn, 
 func (h handoff) writeWork(b *strings.Builder, most int) {
 	var commits, files []string
 	for _, c := range slices.Backward(h.commits) {
-		line := fmt.Sprintf("%s %s (%s), %s", result.ShortOID(c.Commit), gate.Line(c.Subject, gate.MostTitle), result.SumDiffstat(c.Files), c.Ties[h.session.ID])
+		line := fmt.Sprintf("%s %s (%s), %s", result.ShortOID(c.Commit), gate.Line(c.Subject, gate.MostTitle), result.SumDiffstat(c.Files),
+			session.LabelOf(c.Ties[h.session.ID]))
 		if c.Missing {
 			line = result.ShortOID(c.Commit) + " (not in this clone)"
 		}

@@ -29,7 +29,7 @@ type workTimes func(attribution.Tie) (first, end time.Time)
 
 // turnRange are the turns of a part, from ≤ turn < to. It begins with a prompt: the first one after the session's previous commit, or an earlier one that
 // led to an edit in these commits. It ends before the first prompt after these commits, because an agent's last words come after its commit. ties are
-// all ties of the session. A nil part is all of a session.
+// all ties of the session, also those to commits before which it only talked. A nil part is all of a session.
 func (p *sessionPart) turnRange(timesOf workTimes, ties []attribution.Tie, turns []session.Turn) (from, to int) {
 	if p == nil || len(turns) == 0 {
 		return 0, math.MaxInt
@@ -39,7 +39,7 @@ func (p *sessionPart) turnRange(timesOf workTimes, ties []attribution.Tie, turns
 	for _, t := range p.ties {
 		end, start := at(t), 0
 		for _, other := range ties {
-			if e := at(other); e < end && !slices.Contains(p.ties, other) {
+			if e := at(other); e < end && other.Kind != session.TieTalked && !slices.Contains(p.ties, other) {
 				start = max(start, e)
 			}
 		}

@@ -62,8 +62,8 @@ func (r *review) page(words int) {
 	r.writeRest()
 }
 
-// chooseSessions parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who talked,
-// or is inferred, is named beside who wrote or edited; of many sessions those are told whose tie is stronger, then those that wrote most lines.
+// chooseSessions parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who is inferred is
+// named beside the others; of many sessions those are told whose tie is stronger, then those that wrote most lines.
 func (r *review) chooseSessions() {
 	var all, known []result.StorySession
 	for _, s := range r.story.Sessions {
@@ -237,7 +237,7 @@ func (r *review) writeCommits(s result.StorySession) {
 		if !slices.Contains(c.Sessions, s.ID) {
 			continue
 		}
-		text := commitLine(c) + ", " + c.Ties[s.ID]
+		text := commitLine(c) + ", " + session.LabelOf(c.Ties[s.ID])
 		var changed []string
 		for _, f := range c.Files {
 			changed = append(changed, f.Path)
@@ -271,7 +271,7 @@ func (r *review) writeRest() {
 	for _, s := range r.listed {
 		text := s.Short + " " + inlineText(session.Shorten(s.Title, 80))
 		if tie := r.strongestTie(s); tie.IsWeak() {
-			text += ", " + tie.String()
+			text += ", " + tie.Label()
 		}
 		others = append(others, text)
 	}

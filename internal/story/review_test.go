@@ -107,11 +107,11 @@ A · at no known time · 0 turns, 0 tool calls
 
 **Commits:**
 
-- 0123456 Dark mode (1 file, +1 −0), wrote: ` + "`a.css`" + `
+- 0123456 Dark mode (1 file, +1 −0), wrote lines: ` + "`a.css`" + `
 
 ### Other sessions
 
-- B Elsewhere, talked
+- B Elsewhere, talked meanwhile
 `
 	if diff := cmp.Diff(want, ReviewText(s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

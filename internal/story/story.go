@@ -186,13 +186,14 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 			t.out.Cut = true
 			continue
 		}
-		c.Missing, c.Ties = !ok, map[string]string{}
+		c.Missing, c.Ties, c.Evidence = !ok, map[string]string{}, map[string]string{}
+		c.Talked = slices.DeleteFunc(at.Talked, func(id string) bool { return slices.Contains(t.purged, id) })
 		for _, s := range at.Sessions {
 			c.Sessions = append(c.Sessions, s.ID)
 			if s.Kind.IsWeak() {
 				c.Inferred = append(c.Inferred, s.ID)
 			}
-			c.Ties[s.ID] = s.Kind.String()
+			c.Ties[s.ID], c.Evidence[s.ID] = s.Kind.String(), s.Evidence
 			if parts[s.ID] == nil {
 				parts[s.ID] = &sessionPart{}
 				ids = append(ids, s.ID)
@@ -356,10 +357,11 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if err != nil {
 		return out, kinds, err
 	}
-	ties, err := t.index.TiesOfSessions(ctx, []string{id})
+	ties, err := t.index.AllTies(ctx, id)
 	if err != nil {
 		return out, kinds, err
 	}
+	behind := slices.DeleteFunc(slices.Clone(ties), func(tie attribution.Tie) bool { return tie.Kind == session.TieTalked })
 	out = result.StorySession{
 		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
@@ -380,18 +382,18 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
 		return out, kinds, err
 	}
-	if out.Commits, kinds, err = t.currentCommits(ctx, ties[id]); err != nil {
+	if out.Commits, kinds, err = t.currentCommits(ctx, behind); err != nil {
 		return out, kinds, err
 	}
 	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {
 		return out, kinds, err
 	}
 	out.Purpose, out.PurposeTurn = session.FirstPurpose(turns)
-	done, err := t.loadWorkTimes(ctx, ties[id])
+	done, err := t.loadWorkTimes(ctx, ties)
 	if err != nil {
 		return out, kinds, err
 	}
-	from, to := p.turnRange(done, ties[id], turns)
+	from, to := p.turnRange(done, ties, turns)
 	for _, u := range turns {
 		if u.Index >= from && u.Index < to {
 			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})

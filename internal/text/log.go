@@ -102,7 +102,7 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 		}
 		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "), printableSpan(bold, s.Title))
 		note := ""
-		for _, fact := range []string{s.Tie, s.Signature} {
+		for _, fact := range []string{session.LabelOf(s.Tie), s.Signature} {
 			if fact != "" {
 				note += ", " + fact
 			}

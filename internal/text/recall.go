@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Exchange is what was asked and what was answered; either may be empty.
@@ -211,18 +212,12 @@ func firstFiles(h result.Hit) (out []span) {
 	return out
 }
 
-// tieSentences are what is said of how a result is tied to the commit that was asked for.
-var tieSentences = map[string]string{ //nolint:gochecknoglobals // a table
-	"wrote": "wrote lines of the commit", "edited": "edited files of the commit", "talked": "talked: nothing says that it changed what the commit did",
-	"inferred": "inferred: nothing recorded ties it to the commit",
-}
-
 // remarksOn are what to mind about a result.
 func remarksOn(h result.Hit, why bool) []string {
 	changed, gone := filesSince("changed", h.Stale, result.StaleChanged), filesSince("gone", h.Stale, result.StaleDeleted)
 	tie, purged := "", ""
 	if !why {
-		tie = tieSentences[h.Tie]
+		tie = session.LabelOf(h.Tie)
 	}
 	if h.Purged {
 		purged = "purged"

@@ -96,7 +96,7 @@ func (p *page) writeTools(calls []result.Tool, turn int) (rest []result.Tool) {
 func (p *page) writeDetails(s result.Session) {
 	p.writeList("Commits", len(s.Commits), 0, func(i int) []span {
 		c := s.Commits[i]
-		out := []span{p.commit(result.ShortOID(cmp.Or(c.Became, c.Commit))), {text: " "}, unbrokenSpan(unstyled, p.when(c.TS)), printableSpan(unstyled, " "+c.Tie)}
+		out := []span{p.commit(result.ShortOID(cmp.Or(c.Became, c.Commit))), {text: " "}, unbrokenSpan(unstyled, p.when(c.TS)), printableSpan(unstyled, " "+session.LabelOf(c.Tie))}
 		if c.Missing {
 			out[0] = printableSpan(unstyled, result.ShortOID(cmp.Or(c.Became, c.Commit)))
 			out = append(out, span{text: " not here"})

@@ -33,6 +33,10 @@ func Story(look Look, s result.Story, v View) string {
 	told := map[string]bool{}
 	for _, c := range s.Commits {
 		p.commitBlock(c)
+		if n := len(c.Talked); n > 0 {
+			p.blankLine()
+			p.writeSentence(dim, session.CountNoun(n, "session")+" talked meanwhile.")
+		}
 		if len(c.Sessions) == 0 {
 			p.blankLine()
 			p.writeSentence(dim, "No session is known behind this commit.")
@@ -101,7 +105,7 @@ func (p *storyPage) sessionBehind(c result.StoryCommit, id string) string {
 	if i < 0 {
 		return id
 	}
-	return p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title + " (" + c.Ties[id] + ")"
+	return p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title + " (" + session.LabelOf(c.Ties[id]) + ")"
 }
 
 // writeDiffstat is a diffstat as git's, without the bars.

@@ -33,7 +33,7 @@ func TestStory(t *testing.T) {
 	want := `commit 70ee311aa
 Author: Alice <a@b.c>
 Date:   Wed Mar 4 10:08:40 2026 +0000
-Behind: S1  Fix expiry (wrote)
+Behind: S1  Fix expiry (wrote lines)
 
     Read �[31mUTC
 

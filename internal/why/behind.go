@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -89,9 +90,7 @@ func (b *claimFinder) ties(ctx context.Context, all []attribution.Commit) (out [
 	}
 	slices.Sort(checkpoints)
 	owners, err := b.index.FileOwners(ctx, slices.Compact(checkpoints))
-	for f, inferred := range owners {
-		b.owned.Add(f, inferred)
-	}
+	maps.Copy(b.owned, owners)
 	had := map[attribution.Tie]bool{}
 	for _, c := range all {
 		for _, r := range b.rows[c.SHA] {
@@ -128,13 +127,13 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 // these commits, every line is that session's. Else a line belongs to the session of the commit in which it stood first.
 func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rest := b.owned.OwnersOrFallback(rows, s.Path)
+	rest := b.owned.OwnersOf(rows, s.Path)
 	before := b.DirectPredecessors(sha, b.Maker(sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
 	if len(b.rows[sha]) > 0 {
-		rest = b.owned.OwnersOrFallback(b.rows[sha], s.Path)
+		rest = b.owned.OwnersOf(b.rows[sha], s.Path)
 	}
 	t, err := b.trace(ctx, s, b.independentTips(before), b.parent(s.Commit), b.claimsOfPart(depth))
 	return t.claims(rest), err
@@ -171,7 +170,7 @@ func (b *claimFinder) claimsOfUncaptured(ctx context.Context, s source) ([][]att
 	}
 	t, err := b.trace(ctx, s, b.independentTips(here), b.parent(s.Commit), b.claimsOfPart(0))
 	if err != nil || copied || !t.complete {
-		return t.inferredClaims(b.owned.OwnersOrFallback(rows, s.Path)), err
+		return t.inferredClaims(b.owned.OwnersOf(rows, s.Path)), err
 	}
 	rows, err = b.ties(ctx, gone)
 	return t.inferredClaims(b.owned.OwnersOf(rows, s.Path)), err
@@ -377,17 +376,14 @@ func (b *claimFinder) claimsByWriters(ctx context.Context, s source, rest func(c
 	for i := range claims {
 		of, sure := slices.Clone(claims[i]), false
 		for j := range of {
-			if known {
-				of[j].Kind = max(of[j].Kind, session.TieInferred)
-			}
-			sure = sure || !of[j].Kind.IsWeak()
+			sure = sure || !known && !of[j].Kind.IsWeak()
 		}
 		if w, when := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" {
 			j := slices.IndexFunc(of, func(c attribution.Claim) bool { return c.Session == w })
 			if j >= 0 {
 				of[j].At = when
 			} else if !sure {
-				of = append(of, attribution.Claim{Session: w, Kind: attribution.Alleged, At: when, Turn: -1})
+				of = append(of, attribution.Claim{Session: w, Kind: session.TieAlleged, At: when, Turn: -1})
 			}
 		}
 		out[at[i]] = of

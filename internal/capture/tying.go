@@ -1,0 +1,149 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// tying gathers what is known of sessions and one commit; attribution.Evidence decides.
+type tying struct {
+	*collector
+	commit    git.Commit
+	via       string
+	files     []session.File
+	wrote     []session.Wrote // in the commit
+	elsewhere []session.Wrote // what this capture found in other commits
+}
+
+// links are what the checkpoint of the commit says of sessions: of those with new turns if it may be their work, of the others if this user made it.
+func (t *tying) links(ownWork, mine bool) (out []session.Link) {
+	for _, s := range t.fresh {
+		if ownWork {
+			out = append(out, t.evidence(s.NativeID, *s, t.st.sessionByID(s.ID)).Links(s.ID, true)...)
+		}
+	}
+	for _, k := range t.st.Sessions {
+		if mine && !t.isFresh(k.ID) {
+			out = append(out, t.evidence(k.NativeID, session.Session{ID: k.ID}, k).Links(k.ID, false)...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
+	return out
+}
+
+// evidence is what is known of a session, of which the ledger holds k and part is new, and the commit.
+func (t *tying) evidence(nativeID string, part session.Session, k *ledgerSession) (e attribution.Evidence) {
+	e.Lines = attribution.LinesOf(t.wrote, string(t.commit.OID), part.ID)
+	e.Active = attribution.ActiveIn(part)
+	if slices.Contains(namedInMessage(t.commit), nativeID) {
+		e.Named = attribution.ByTrailer
+	}
+	if e.Made = t.madeBy(nativeID, part); t.isFresh(part.ID) || attribution.IsRecent(k.Last, t.now) {
+		e.Edited = t.edited(part, k)
+	}
+	return e
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// madeBy is how it is known that git runs below a session: the environment names it or, if it names none, the one session whose last call runs git.
+func (t *tying) madeBy(nativeID string, part session.Session) string {
+	if t.via != session.ViaCommit {
+		return ""
+	}
+	if shells := shellSessions(t.getenv); len(shells) > 0 {
+		if slices.Contains(shells, nativeID) {
+			return attribution.ByShell
+		}
+		return ""
+	}
+	running := attribution.CommitRunning(part)
+	for _, s := range t.fresh {
+		if s.ID != part.ID && attribution.CommitRunning(*s) != "" {
+			return ""
+		}
+	}
+	return running
+}
+
+// edited is a call by which a session wrote to a file of the commit that no commit took since; "" for none.
+func (t *tying) edited(part session.Session, k *ledgerSession) string {
+	for _, f := range t.files {
+		at, by := waitingEdit(f, part, k)
+		if at.IsZero() || attribution.IsCommittedBefore(t.commit.Committer.When, at) {
+			continue
+		}
+		if k != nil || !t.wasTaken(part.ID, f, at) {
+			return by
+		}
+	}
+	return ""
+}
+
+// waitingEdit is the time of a session's last edit of a file, and which call that is; zero for none.
+func waitingEdit(f session.File, part session.Session, k *ledgerSession) (at time.Time, by string) {
+	if k != nil {
+		if at = maxTime(k.Pending[f.Path], k.Pending[f.OldPath]); !at.IsZero() {
+			by = f.Path
+		}
+	}
+	for _, c := range part.ToolCalls {
+		if p := c.EditedPath(); p != "" && (p == f.Path || p == f.OldPath) {
+			at, by = maxTime(at, editTime(part, c)), attribution.ByCall(c)
+		}
+	}
+	return at, by
+}
+
+// wasTaken reports whether a commit before this one holds an edit: one that brought lines of the session into the file after it, as is found only now. A
+// session may be seen long after its commits.
+func (t *tying) wasTaken(id string, f session.File, edit time.Time) bool {
+	return slices.ContainsFunc(t.elsewhere, func(w session.Wrote) bool {
+		if w.Session != id || w.Path != f.Path && w.Path != f.OldPath || len(w.Lines) == 0 {
+			return false
+		}
+		c, err := t.Repo.Commit(git.OID(w.GitSHA))
+		return err == nil && !attribution.IsCommittedBefore(c.Committer.When, edit)
+	})
+}
+
+// mayHaveMade reports whether a commit made now could be the work of a session without new turns.
+func (g *collector) mayHaveMade(k *ledgerSession) bool {
+	return slices.Contains(shellSessions(g.getenv), k.NativeID) || len(k.Pending) > 0 && attribution.IsRecent(k.Last, g.now)
+}
+
+// madeInShell are links to the sessions in whose shell git runs.
+func (g *collector) madeInShell(via string) (out []session.Link) {
+	link := func(id, native string) {
+		if via == session.ViaCommit && slices.Contains(shellSessions(g.getenv), native) {
+			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByShell})
+		}
+	}
+	for _, s := range g.fresh {
+		link(s.ID, s.NativeID)
+	}
+	for _, k := range g.st.Sessions {
+		if !g.isFresh(k.ID) {
+			link(k.ID, k.NativeID)
+		}
+	}
+	return out
+}
+
+// untied leaves out the links that a ledger holds already.
+func (st *state) untied(sha string, links []session.Link) []session.Link {
+	return slices.DeleteFunc(links, func(l session.Link) bool {
+		_, known := slices.BinarySearch(st.Wrote, linkKey(sha, l))
+		return known
+	})
+}
