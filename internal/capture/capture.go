@@ -39,18 +39,19 @@ type Capturer struct {
 	Email     string              // the checkpoint's user
 	CacheDir  string              // .git/rekal
 	Now       func() time.Time
-	Actor     string                   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
-	CI        bool                     // nobody sits at the keyboard
-	Without   Excluded                 // what is not captured
-	Private   Private                  // what is stored in a ledger that is never sent
-	NameRepo  func(root string) string // transcript.Options.NameRepo
-	Hold      Hold                     // nil: nobody decides meanwhile
-	From      []string                 // absolute former paths of the worktree, whose transcripts count, too
-	Progress  Progress                 // nil: nobody looks
-	Stated    Stated                   // what an import's source says of code commits; nil: nothing
-	Budget    int64                    // how many new bytes of transcripts to read at most, the latest files first; 0: all
-	Round     Round                    // how much is in memory at once
-	MaxBehind int                      // how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
+	Actor     string                       // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	CI        bool                         // nobody sits at the keyboard
+	Without   Excluded                     // what is not captured
+	Private   Private                      // what is stored in a ledger that is never sent
+	NameRepo  func(root string) string     // transcript.Options.NameRepo
+	Hold      Hold                         // nil: nobody decides meanwhile
+	From      []string                     // absolute former paths of the worktree, whose transcripts count, too
+	Progress  Progress                     // nil: nobody looks
+	Stated    Stated                       // what an import's source says of code commits; nil: nothing
+	Budget    int64                        // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round     Round                        // how much is in memory at once
+	Caller    func(context.Context) string // the command line of the git that runs the hook; nil: none does
+	MaxBehind int                          // how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
 }
 
 // Hold keeps what the user decided, Without and Private, as it is until release is called. Where that has changed it brings the Capturer up, and returns

@@ -21,23 +21,27 @@ import (
 // Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
 // this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
-// missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without HEAD; and the amends that no hook
-// saw. It notes how far it read the reflogs: beyond its bound, the rest is left to the next capture.
-func (g *collector) missedCommits(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
+// missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without the one for which a hook runs and what
+// was made behind that in its worktree, whose hooks still run; and the amends that no hook saw. It notes how far it read the reflogs: beyond its bound,
+// the rest is left to the next capture.
+func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.earliestStart()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
-	var left []history.Made // the commit whose session has not come
+	var left []history.Made // the commit whose session has not come, and those behind the hook's own
 	for i := range logs {
 		logs[i].Made = g.unrecordedCommits(logs[i])
+		if at := slices.IndexFunc(logs[i].Made, func(m history.Made) bool { return m.OID == own }); at >= 0 && via == session.ViaCommit {
+			left = append(left, logs[i].Made[at+1:]...)
+		}
 		for _, m := range logs[i].Made {
-			told := m.OID == head && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
+			told := m.OID == own && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
 			if m.Was != "" && !told {
 				amends = append(amends, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
 			}
-			if m.OID == head && via == session.ViaCommit && g.awaitsSession() {
+			if m.OID == own && via == session.ViaCommit && g.awaitsSession() {
 				left = append(left, m)
 			}
-			if m.OID != head && !attribution.IsCommittedBefore(m.When, began) {
+			if m.OID != own && !slices.Contains(left, m) && !attribution.IsCommittedBefore(m.When, began) {
 				out = append(out, m)
 			}
 		}

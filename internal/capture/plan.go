@@ -41,6 +41,7 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 	if err != nil {
 		return nil, err
 	}
+	head.OID = g.ownCommit(ctx, head.OID, via)
 	missed, amends := g.missedCommits(head.OID, via)
 	var drafts []session.Entry
 	if known := g.knownRewrites(append(amends, rewrites...)); len(known) > 0 {

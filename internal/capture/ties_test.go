@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -223,4 +224,35 @@ func TestImportOfAnAddressWithLines(t *testing.T) {
 	w.at(7200)
 	w.imports()
 	w.ties("the lines import: (" + sidA + "); Aa.go")
+}
+
+// TestTwoCommitsAtOnce: when the hook of one commit looks, HEAD is at another session's. Each is tied to the session in whose shell it was made.
+func TestTwoCommitsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "make one"))
+	w.add(sidB, ask(sidB, 1, "make two"))
+	w.commit(10, "list one", "one", "1")
+	w.commit(10, "list one, too", "two", "2")
+	w.at(12)
+	for _, c := range []struct{ session, command string }{
+		{sidB, "git commit -m list one, too two"}, {sidA, "git commit -q -m list one one"},
+	} {
+		w.env = map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": c.session}
+		w.try(func(g *capture.Capturer) (capture.Outcome, error) {
+			g.Caller = func(context.Context) string { return c.command }
+			return g.Run(t.Context(), session.ViaCommit, nil)
+		})
+	}
+	native, made := map[string]string{}, map[string]string{}
+	for id, s := range w.held().sessions {
+		native[s.ID] = id
+	}
+	for _, cp := range w.held().checkpoints {
+		for _, l := range cp.Links {
+			if l.Tie == session.TieMade {
+				made[w.subject(cp.GitSHA)] += native[l.Session]
+			}
+		}
+	}
+	harness.Equal(t, "made by", map[string]string{"list one": sidA, "list one, too": sidB}, made)
 }

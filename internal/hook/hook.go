@@ -136,6 +136,9 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	if err != nil {
 		return err
 	}
+	if capturer.Caller = gitCommand; c.Late {
+		capturer.Caller = nil
+	}
 	if !c.Late {
 		capturer.Budget, capturer.MaxBehind = most, ahead
 	}

@@ -168,3 +168,29 @@ func (e logEntry) actThatCommitted() string {
 	}
 	return ""
 }
+
+// RecentCommit is a commit with the first line of its message, as a reflog tells.
+type RecentCommit struct {
+	OID     git.OID
+	Subject string
+}
+
+// RecentCommits are the commits that `git commit` made in this worktree since a time, the oldest first, as the end of HEAD's reflog tells.
+func RecentCommits(r *git.Repo, since time.Time) (out []RecentCommit) {
+	log, err := r.OpenReflog(r.HeadName(r.Layout().GitDir))
+	if err != nil {
+		return nil
+	}
+	defer log.Close()
+	n := min(log.Size, recentTail)
+	for line := range strings.Lines(readSection(log, log.Size-n, n)) {
+		e, ok := parseLogEntry(line)
+		if _, subject, told := strings.Cut(e.what, ": "); ok && told && e.actThatCommitted() == "commit" && e.made.When.After(since) {
+			out = append(out, RecentCommit{e.new, subject})
+		}
+	}
+	return out
+}
+
+// recentTail is how many bytes of a reflog are read for RecentCommits: dozens of entries.
+const recentTail = 16 << 10

@@ -1,0 +1,49 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// maxCallers is how many processes are between git and this one at most: a shell, a hook manager and what that starts.
+const maxCallers = 6
+
+// gitCommand is the command line of the git that runs the hook; "" where the system does not tell. It is asked for only where several commits may be
+// the hook's own.
+func gitCommand(ctx context.Context) string {
+	pid := os.Getppid()
+	for range maxCallers {
+		args, parent := process(ctx, pid)
+		if words := strings.Fields(args); len(words) > 0 && (words[0] == "git" || strings.HasSuffix(words[0], "/git")) {
+			return args
+		}
+		if parent <= 1 {
+			break
+		}
+		pid = parent
+	}
+	return ""
+}
+
+// process is the command line of a process, and its parent: from /proc or, where there is none, from ps.
+func process(ctx context.Context, pid int) (args string, parent int) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	stat, errStat := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err == nil && errStat == nil {
+		after := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // the name before it may hold anything
+		if len(after) > 1 {
+			parent, _ = strconv.Atoi(after[1])
+		}
+		return strings.ReplaceAll(string(line), "\x00", " "), parent
+	}
+	out, err := exec.CommandContext(ctx, "ps", "-o", "ppid=,args=", "-p", strconv.Itoa(pid)).Output()
+	text, rest, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if parent, _ = strconv.Atoi(text); err != nil {
+		return "", 0
+	}
+	return rest, parent
+}
