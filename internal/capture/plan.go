@@ -154,13 +154,15 @@ func (g *collector) isOwnWork(via string, c git.Commit) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) })
 }
 
-// knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, and
-// that it does not record yet.
+// knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, that it does not record yet, and whose old commit is
+// not still there.
 func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
 	var all []attribution.Rewrite
 	for _, r := range rewrites {
+		became, ok := history.Became(g.Repo, git.OID(r.Old), git.OID(r.New))
+		r.New = string(became)
 		old, now := shaKey(r.Old), shaKey(r.New)
-		if !slices.Contains(g.st.Rewrites[now], old) {
+		if ok && !slices.Contains(g.st.Rewrites[now], old) {
 			all = append(all, attribution.Rewrite{Old: r.Old, New: r.New, Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0})
 		}
 	}

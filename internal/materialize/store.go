@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -307,6 +308,13 @@ func (s *store) resolveRewrites(ctx context.Context, tx *db.Tx) error {
 		all, err := tx.Rewrites(ctx, email)
 		if err != nil {
 			return err
+		}
+		for i, r := range all { // versions before 0.2.0 took git's list as it is
+			if became, ok := history.Became(s.Repo, git.OID(r.Old), git.OID(r.New)); ok {
+				all[i].New = string(became)
+			} else {
+				all[i].New = r.Old
+			}
 		}
 		if err := tx.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
 			return err

@@ -36,6 +36,36 @@ func isCommittedByHand(r *git.Repo) bool {
 	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
 }
 
+// stopDepth is how many commits are made at most at one stop of a rebase, and behind it.
+const stopDepth = 64
+
+// Became is what a commit became, if git says that it became another one; ok is false where it stays. git calls what was made at an `edit` stop of a
+// rebase what the commit became at which it stopped. But that stays below, or is the commit below of the same author and time.
+func Became(r *git.Repo, old, now git.OID) (became git.OID, ok bool) {
+	became = now
+	was, err := r.Commit(old)
+	if err != nil {
+		return became, true
+	}
+	for id, depth, found := now, 0, false; depth < stopDepth; depth++ {
+		c, err := r.Commit(id)
+		if err != nil || c.Committer.When.Before(was.Committer.When) {
+			break
+		}
+		if id == old {
+			return "", false
+		}
+		if !found && c.Author.Email == was.Author.Email && c.Author.When.Equal(was.Author.When) {
+			became, found = id, true
+		}
+		if len(c.Parents) == 0 {
+			break
+		}
+		id = c.Parents[0]
+	}
+	return became, true
+}
+
 // PostRewriteInput is what git says to a post-rewrite hook on its stdin, from where git has it: a hook
 // manager may have kept it to itself. A line is an old and a new OID.
 func PostRewriteInput(r *git.Repo, amend bool) string {
