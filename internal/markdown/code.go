@@ -3,6 +3,7 @@ package markdown
 import (
 	"embed"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/yuin/goldmark/ast"
@@ -72,15 +73,51 @@ func (r *Renderer) colour(w util.BufWriter, code, language string) {
 func (r *Renderer) tokens(code, language string) (out []chroma.Token) {
 	out = []chroma.Token{{Value: code}}
 	lexer := r.lexers.of(language)
-	if lexer == nil || len(code) > colouredMost {
+	if lexer == nil || len(code) > colouredMost || r.slow.tooOften() {
 		return out
 	}
-	defer func() { _ = recover() }() // chroma's way to say that an expression took too long
+	defer func() {
+		if recover() != nil { // chroma's way to say that an expression took too long
+			r.slow.add()
+		}
+	}()
 	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
 	if err != nil {
 		return out
 	}
-	return tokens.Tokens()
+	began, all := r.slow.now(), []chroma.Token(nil)
+	for t := tokens(); t != chroma.EOF; t = tokens() {
+		if all = append(all, t); r.slow.now().Sub(began) > colouringMost {
+			r.slow.add()
+			return out
+		}
+	}
+	return all
+}
+
+// colouringMost is how long the colours of one piece of code take; its 8 KB take some 10 ms.
+const colouringMost = 100 * time.Millisecond
+
+// slowCode remembers when code took too long. Somebody may have written a session for that: behind slowMost pieces there are no colours for a minute.
+type slowCode struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	last []time.Time
+}
+
+const slowMost = 3
+
+func (s *slowCode) add() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = append(s.last, s.now())
+	s.last = s.last[max(0, len(s.last)-slowMost):]
+}
+
+func (s *slowCode) tooOften() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.last) == slowMost && s.now().Sub(s.last[0]) < time.Minute
 }
 
 // colourClass is what style.css gives a colour; "" for none.

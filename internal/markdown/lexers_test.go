@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	all "github.com/alecthomas/chroma/v2/lexers"
@@ -78,7 +79,7 @@ var stateElement = regexp.MustCompile(`(?s) *<state .*?</state>\n`)
 
 // TestLexers reads each, and has it read code: what comes out is what went in, and has colours.
 func TestLexers(t *testing.T) {
-	r := New()
+	r := New(time.Now)
 	for _, language := range languages {
 		lexer := r.lexers.of(language)
 		if lexer == nil {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
@@ -29,11 +30,12 @@ import (
 type Renderer struct {
 	markdown goldmark.Markdown
 	lexers   lexers
+	slow     slowCode
 }
 
-// New makes one. Lexers are read when code is first shown.
-func New() *Renderer {
-	r := &Renderer{}
+// New makes one, with a clock. Lexers are read when code is first shown.
+func New(now func() time.Time) *Renderer {
+	r := &Renderer{slow: slowCode{now: now}}
 	tables := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // the policy of the pages allows no style attribute
 	r.markdown = goldmark.New(
 		// Without the parsers of HTML, which would leave it out, and of link definitions, which show nothing of themselves.
@@ -64,10 +66,45 @@ func (asterisks) Trigger() []byte { return []byte{'*'} }
 // nested are lists in lists, or quotes in quotes, so deep that nobody means them, and that take seconds.
 var nested = lazy.Expr(`(?m)^(?:[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]|>)){50}`)
 
+// shownMost is how many bytes of a text are read as Markdown: each turn and memory is cut before that.
+const shownMost = 64 << 10
+
+// isTooMuch reports whether a text is shown as it is: nobody means such Markdown, and it takes seconds.
+func isTooMuch(content string) bool {
+	return len(content) > shownMost || nested.MatchString(content) || isDense(content)
+}
+
+// denseMost bounds the work in one block, in bytes times the links that begin in it: the parser of links reads on to the end of the block for each, 5 ns a
+// byte, so this is 20 ms. A block of 4 KB may have 1,000 links.
+const denseMost = 4_000_000
+
+// isDense reports whether a block holds more links than anybody means.
+func isDense(content string) bool {
+	begin, links := 0, 0
+	for at := 0; at < len(content); {
+		end := at + strings.IndexByte(content[at:], '\n') + 1
+		if end == at {
+			end = len(content)
+		}
+		line := content[at:end]
+		if blockStart.MatchString(line) {
+			begin, links = at, 0
+		}
+		if links += strings.Count(line, "]("); links*(end-begin) > denseMost {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+// blockStart matches a line that begins a block, or stands between two.
+var blockStart = lazy.Expr(`^\s*(?:$|[-*+>#|]|\d+[.)])`)
+
 // HTML is a text as HTML.
 func (r *Renderer) HTML(content string) template.HTML {
 	var b bytes.Buffer
-	if nested.MatchString(content) || r.markdown.Convert([]byte(content), &b) != nil { // a Buffer takes everything
+	if isTooMuch(content) || r.markdown.Convert([]byte(content), &b) != nil { // a Buffer takes everything
 		return template.HTML(`<pre class="code">` + template.HTMLEscapeString(content) + "</pre>") //nolint:gosec // G203: it is escaped
 	}
 	return template.HTML(b.String()) //nolint:gosec // G203: made by the functions below, and by goldmark without html.WithUnsafe
@@ -78,6 +115,10 @@ func (r *Renderer) HTML(content string) template.HTML {
 func (r *Renderer) SplitLong(content string, most int) (head, rest string) {
 	if len(content) <= most+most/2 {
 		return content, ""
+	}
+	if isTooMuch(content) {
+		cut := CutPosition(content, most)
+		return content[:cut], content[cut:]
 	}
 	source := []byte(content)
 	cut := 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func TestHTML(t *testing.T) {
-	r := New()
+	r := New(time.Now)
 	for _, test := range []struct{ name, content, want string }{
 		{"lines stay lines", "one\ntwo\n\nthree", "<p>one<br>\ntwo</p>\n<p>three</p>\n"},
 		{"emphasis", "**all** *of* ~~it~~ `a<b`", "<p><strong>all</strong> <em>of</em> <del>it</del> <code>a&lt;b</code></p>\n"},
@@ -35,7 +36,7 @@ func TestHTML(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	r := New()
+	r := New(time.Now)
 	line := "0123456789\n"
 	for _, test := range []struct {
 		name, content string
@@ -65,7 +66,7 @@ func FuzzHTML(f *testing.F) {
 		"p": "", "br": "", "strong": "", "em": "", "del": "", "code": "", "pre": "class", "span": "class", "h3": "class", "ul": "", "ol": "start", "li": "", "hr": "",
 		"blockquote": "", "table": "", "thead": "", "tbody": "", "tr": "", "th": "", "td": "", "a": "rel href",
 	}
-	r := New()
+	r := New(time.Now)
 	f.Fuzz(func(t *testing.T, content string) {
 		head, rest := r.SplitLong(content, 100)
 		for _, part := range []string{content, head, rest} {
@@ -84,6 +85,28 @@ func FuzzHTML(f *testing.F) {
 						t.Fatalf("%q: %s", part, token)
 					}
 				}
+			}
+		}
+	})
+}
+
+// FuzzRepeated has a text shown that says the same again and again, 64 KB of it: no text takes a second.
+func FuzzRepeated(f *testing.F) {
+	for _, seed := range []string{"[a](", "[]([a](", "*a **", "a|b\n-|-\n", "- ", "```make\n$(\n```\n", "<a:", "http://a.b(", "~a~~", "[a][", "`a``"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		if content == "" {
+			return
+		}
+		r, long := New(time.Now), strings.Repeat(content, max(1, shownMost/len(content)))
+		for _, text := range []string{long, "```make\n" + long[:min(len(long), colouredMost)] + "\n```\n"} {
+			began := time.Now()
+			head, _ := r.SplitLong(text, shownMost/4)
+			r.HTML(text)
+			r.HTML(head)
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("%q takes %v", content, took)
 			}
 		}
 	})

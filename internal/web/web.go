@@ -54,7 +54,7 @@ type Site struct {
 
 // New reads the templates.
 func New(process workspace.Process, name string, explain func(error) string) (*Site, error) {
-	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New()}
+	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New(process.Now)}
 	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(pages, "pages/layout.html", "pages/parts.html")
 	if err != nil {
 		return nil, err
