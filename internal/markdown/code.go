@@ -81,15 +81,20 @@ func (r *Renderer) tokens(code, language string) (out []chroma.Token) {
 			r.slow.add()
 		}
 	}()
-	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
 	if err != nil {
 		return out
 	}
 	began, all := r.slow.now(), []chroma.Token(nil)
 	for t := tokens(); t != chroma.EOF; t = tokens() {
-		if all = append(all, t); r.slow.now().Sub(began) > colouringMost {
+		if r.slow.now().Sub(began) > colouringMost {
 			r.slow.add()
 			return out
+		}
+		if n := len(all); n > 0 && all[n-1].Type == t.Type {
+			all[n-1].Value += t.Value
+		} else {
+			all = append(all, t)
 		}
 	}
 	return all
