@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +91,21 @@ func (app *App) warnForeignSignatures(ctx context.Context, w *workspace.Workspac
 	if err == nil && len(foreign) > 0 {
 		app.notify(fmt.Sprintf(`your ledger holds %s that your key did not sign; the last is %.12s, %s: "git rekal doctor" lists them`,
 			session.CountNoun(len(foreign), "commit"), foreign[0].OID, printable(foreign[0].String())))
+	}
+	if err == nil && author.Signer != nil {
+		err = app.warnStrangeCommits(ctx, author)
+	}
+	return err
+}
+
+// warnStrangeCommits says that unsigned commits came into one's own ledger, which one signs.
+func (app *App) warnStrangeCommits(ctx context.Context, author workspace.Author) error {
+	all, err := author.Ledger.Unsigned(ctx)
+	all = slices.DeleteFunc(all, func(u ledger.Unsigned) bool { return u.Here })
+	if err == nil && len(all) > 0 {
+		last := all[len(all)-1]
+		app.notify(fmt.Sprintf(`your ledger holds %s that nobody signed and this clone did not make; the last is %.12s of %s: "git rekal sign" lists them`,
+			session.CountNoun(len(all), "commit"), last.OID, printable(last.Committer.Name+" <"+last.Committer.Email+">")))
 	}
 	return err
 }

@@ -170,8 +170,8 @@ func (d *doctor) signatures(ctx context.Context) {
 	if d.author.Signer == nil {
 		return
 	}
-	if n, err := d.author.Ledger.Unsigned(ctx); err == nil && n > 0 { // what can't be read, the ledger's check says
-		d.addCheck("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.CountNoun(n, "commit"))
+	if all, err := d.author.Ledger.Unsigned(ctx); err == nil && len(all) > 0 { // what can't be read, the ledger's check says
+		d.addCheck("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.CountNoun(len(all), "commit"))
 	}
 }
 

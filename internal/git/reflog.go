@@ -70,6 +70,37 @@ func (r *Repo) askReflog(ref string) (string, error) {
 	return all.String(), nil
 }
 
+// EachMove tells the moves of a ref that its reflog knows, the oldest first, and what git notes of each; none where there is no reflog.
+func (r *Repo) EachMove(ref string, tell func(old, now OID, what string) error) error {
+	log, err := r.OpenReflog(ref)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("git: reflog of %s: %w", ref, err)
+	}
+	defer log.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(log, 0, log.Size))
+	if err != nil {
+		return fmt.Errorf("git: reflog of %s: %w", ref, err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		ids, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		f := strings.Fields(ids)
+		if len(f) < 2 || !IsOID(f[0]) || !IsOID(f[1]) {
+			continue
+		}
+		old := OID(f[0])
+		if strings.Trim(f[0], "0") == "" {
+			old = ""
+		}
+		if err := tell(old, OID(f[1]), what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Reflog lists the commits that a ref's reflog names; those may not be here any more.
 func (r *Repo) Reflog(ref string) ([]OID, error) {
 	log, err := r.OpenReflog(ref)

@@ -105,6 +105,8 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 					"--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00",
 				})...)
 				cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // the programs that it starts, too
 				cmd.Stdin = strings.NewReader(asked.String())
 				if said[i], failed[i] = runGit(ctx, cmd, lastLine); !isBrokenPipe(cmd) {
 					return

@@ -161,11 +161,14 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 	if next == tip {
 		return tip, nil
 	}
-	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: append"); err != nil {
+	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, appendMessage); err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
 	}
 	return next, nil
 }
+
+// appendMessage is what the reflog of a ledger's branch says of a commit that was made here.
+const appendMessage = "rekal: append"
 
 // FutureDate is the date of the ledger's newest commit where that is in the future, by a wrong clock or because somebody pushed such a commit:
 // others don't read it before a commit with a believable date follows. The zero time where it is not.

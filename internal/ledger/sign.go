@@ -19,17 +19,34 @@ const signMessage = "rekal sign\n"
 // ErrUnsigned is a commit that could not be signed.
 var ErrUnsigned = errors.New("ledger: the commit could not be signed")
 
-// Unsigned is how many commits of the ledger say something and are covered by no signature: neither their own, nor that of a commit of Sign.
-// Whether signatures are good is not looked at.
-func (l *Ledger) Unsigned(ctx context.Context) (n int, err error) {
+// Unsigned is a commit of the ledger that says something, and that no signature covers.
+type Unsigned struct {
+	git.Commit
+	Here bool // this clone made it, by the reflog of the branch
+}
+
+// StrangeError is a Sign that would cover commits which this clone did not make.
+type StrangeError struct{ Commits []Unsigned }
+
+func (e *StrangeError) Error() string {
+	return fmt.Sprintf("ledger: %s of it not made in this clone", session.CountNoun(len(e.Commits), "commit"))
+}
+
+// Unsigned are the commits of the ledger that say something and are covered by no signature, neither their own, nor that of a commit of Sign; the first ones
+// first. Whether signatures are good is not looked at.
+func (l *Ledger) Unsigned(ctx context.Context) (all []Unsigned, err error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
-		return 0, err
+		return nil, err
+	}
+	here, err := l.madeHere()
+	if err != nil {
+		return nil, err
 	}
 	var covers []git.OID
 	for c, err := range l.repo.Walk(ctx, []git.OID{tip}, nil) {
 		if err != nil {
-			return 0, fmt.Errorf("ledger: %w", err)
+			return nil, fmt.Errorf("ledger: %w", err)
 		}
 		if c.Signed && c.Message == signMessage {
 			covers = append(covers, c.OID)
@@ -37,30 +54,61 @@ func (l *Ledger) Unsigned(ctx context.Context) (n int, err error) {
 	}
 	err = eachCommit(ctx, l.repo, tip, covers, func(c git.Commit, adds []Commit) error {
 		if !c.Signed && slices.ContainsFunc(adds, func(a Commit) bool { return len(a.Segments) > 0 }) {
-			n++
+			all = append(all, Unsigned{c, here[c.OID]})
 		}
 		return nil
 	})
-	return n, err
+	return all, err
 }
 
-// Sign appends a signed commit that covers all that was written unsigned, and returns how many commits these are; nothing is written where
-// there are none. It returns ErrUnsigned where git.Repo.SignWith named no way, or one that failed.
-func (l *Ledger) Sign(ctx context.Context) (n int, err error) {
+// madeHere are the commits that this clone appended to the ledger, as far as the reflog of its branch tells. What a fetch brought is not among them, whoever
+// calls himself its committer.
+func (l *Ledger) madeHere() (map[git.OID]bool, error) {
+	made := map[git.OID]bool{}
+	err := l.repo.EachMove(l.ref, func(old, now git.OID, what string) error {
+		if what != appendMessage {
+			return nil
+		}
+		for id := now; id != old && id != "" && !made[id]; {
+			c, err := l.repo.Commit(id)
+			if errors.Is(err, git.ErrNotFound) { // a scrub took it away
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("ledger: %w", err)
+			}
+			made[id], id = true, ""
+			if len(c.Parents) > 0 {
+				id = c.Parents[0]
+			}
+		}
+		return nil
+	})
+	return made, err
+}
+
+// Sign appends a signed commit that covers all that was written unsigned, and returns what that is; nothing is written where there is nothing.
+// It returns a StrangeError where that is something which neither this clone made nor isNamed knows, and ErrUnsigned where git.Repo.SignWith named no way, or
+// one that failed.
+func (l *Ledger) Sign(ctx context.Context, isNamed func(git.OID) bool) (covered []Unsigned, err error) {
 	err = l.retryWhileMoved(func() (err error) {
 		tip, err := l.Check()
 		if err != nil || tip == "" {
 			return err
 		}
-		if n, err = l.Unsigned(ctx); err != nil || n == 0 {
+		if covered, err = l.Unsigned(ctx); err != nil || len(covered) == 0 {
 			return err
+		}
+		strange := slices.DeleteFunc(slices.Clone(covered), func(u Unsigned) bool { return u.Here || isNamed(u.OID) })
+		if len(strange) > 0 {
+			return &StrangeError{strange}
 		}
 		return l.appendEmpty(ctx, tip, signMessage, l.who, true)
 	})
 	if err != nil {
-		n = 0
+		covered = nil
 	}
-	return n, err
+	return covered, err
 }
 
 // CheckKey returns an error where git knows a commit of one's own ledger to be signed by somebody else: what it takes away, others don't.

@@ -129,42 +129,37 @@ func quotedPath(path string) string {
 
 // unclaimed are those of the given lines about which the note says nothing, in the note's form: "1-4,9".
 func (l *authorshipLog) unclaimed(path string, ranges []result.Range) string {
-	claimed := map[int]bool{}
+	var claimed []result.Range
 	for _, e := range l.entries[quotedPath(path)] {
 		_, lines, _ := strings.Cut(strings.TrimSpace(e), " ")
-		for _, r := range strings.Split(lines, ",") {
-			from, to, isRange := strings.Cut(r, "-")
-			first, err := strconv.Atoi(from)
-			last, err2 := strconv.Atoi(to)
-			if !isRange {
-				last, err2 = first, nil
+		claimed = append(claimed, parseRanges(lines)...)
+		claimed = claimed[:min(len(claimed), maxRanges)]
+	}
+	slices.SortFunc(claimed, func(a, b result.Range) int { return cmp.Compare(a[0], b[0]) })
+	var out []string
+	for _, r := range ranges {
+		from := r[0]
+		for _, c := range claimed {
+			if c[0] > from && c[0] <= r[1] {
+				out = append(out, rangeText(from, c[0]-1))
 			}
-			for n := first; err == nil && err2 == nil && n <= min(last, first+maxClaimed); n++ {
-				claimed[n] = true
+			if c[0] <= r[1] && c[1] >= from {
+				from = min(c[1], r[1]) + 1
 			}
 		}
-	}
-	var out []string
-	from := 0
-	for _, r := range ranges {
-		for n := r[0]; n <= r[1]+1; n++ {
-			free := n <= r[1] && !claimed[n]
-			if free && from == 0 {
-				from = n
-			}
-			if !free && from > 0 {
-				if out = append(out, strconv.Itoa(from)); n-1 > from {
-					out[len(out)-1] += "-" + strconv.Itoa(n-1)
-				}
-				from = 0
-			}
+		if from <= r[1] {
+			out = append(out, rangeText(from, r[1]))
 		}
 	}
 	return strings.Join(out, ",")
 }
 
-// maxClaimed bounds how many lines one range of a note, which anybody may have written, can claim.
-const maxClaimed = 1 << 20
+func rangeText(from, to int) string {
+	if from == to {
+		return strconv.Itoa(from)
+	}
+	return strconv.Itoa(from) + "-" + strconv.Itoa(to)
+}
 
 func (l *authorshipLog) addSession(w result.Writer) error {
 	var sessions map[string]json.RawMessage

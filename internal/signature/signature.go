@@ -159,6 +159,7 @@ func (s *Signer) run(ctx context.Context, stdin []byte, program string, args ...
 	if s.Quiet {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", "DISPLAY=", "WAYLAND_DISPLAY=")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its helpers, too
 	} else if s.Stderr != nil {
 		cmd.Stderr = io.MultiWriter(forPerson{s.Stderr}, &said)
 	}
