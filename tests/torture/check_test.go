@@ -239,11 +239,11 @@ func (c *clone) rekal() string {
 	if err != nil {
 		return filepath.Join(c.dir, ".git/rekal")
 	}
-	return filepath.Join(filepath.Dir(dir), ".git/rekal")
+	return filepath.Join(dir, "rekal")
 }
 
 // caches are the names that may stand in .git/rekal/ when nobody works there.
-var caches = []string{"capture.cache", "data.db", "edits", "fetched", "index.db", "lines", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "sync"}
+var caches = []string{"capture.cache", "lock.decisions", "lock.embed", "records", "remembered", "words", "data.db", "edits", "fetched", "index.db", "lines", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "sync"}
 
 // checkLeftovers looks for what a dead process left: locks anywhere, strange files among the
 // caches.
