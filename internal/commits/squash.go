@@ -41,7 +41,7 @@ const (
 	maxSteps       = 20_000
 	maxLines       = 1 << 20 // bytes of a file whose lines are compared
 
-	clockSkew = time.Minute         // between the machine of a commit and the server
+	clockSkew = time.Minute         // between the machine of a commit and the server; none of a commit that a ledger names, because no server made it
 	longAgo   = 90 * 24 * time.Hour // older commits are no candidates by the name of a file alone
 )
 
@@ -58,6 +58,7 @@ type squash struct {
 	candidates []*candidate // commits that may be part of it
 	others     []*candidate // those that only tell what else their branches did
 	past       map[string][]history.Stay
+	isNamed    bool    // a ledger names the commit in question
 	lineage    Lineage // of those that are known
 }
 
@@ -118,7 +119,11 @@ func newSquash(repo *git.Repo, rev git.Commit) (*squash, error) {
 
 // read reads from the index the code commits that changed the same files before.
 func (s *squash) read(ctx context.Context, index *db.DB) error {
-	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
+	var err error
+	if s.isNamed, err = index.HasCodeCommit(ctx, string(s.rev.OID)); err != nil {
+		return err
+	}
+	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, SHA: string(s.rev.OID), Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
 		k := s.newCandidate(c)
@@ -154,7 +159,7 @@ func (s *squash) dropReachable(ctx context.Context) error {
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(k *candidate) bool {
 		return slices.ContainsFunc(k.present, func(c git.Commit) bool {
-			if !notInBranch[c.OID] {
+			if !notInBranch[c.OID] || s.isNamed && c.Committer.When.After(s.rev.Committer.When) {
 				return true
 			}
 			if !notInBranch[s.rev.OID] {

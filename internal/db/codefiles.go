@@ -71,6 +71,7 @@ type CodeCommit struct {
 type CodeQuery struct {
 	Files   map[string]Key // and the blob that is of interest in each
 	PatchID string         // "": none
+	SHA     string         // of the commit that may be made of them: none that a hook captured after it, if a hook captured it
 	Until   time.Time      // none made later
 	Slack   time.Duration  // by which clocks may differ
 	Limit   int
@@ -94,9 +95,9 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 		hit AS MATERIALIZED (SELECT key, max(f.blob <> 0 AND f.blob = rev.blob) AS same
 			FROM rev CROSS JOIN code_files f ON rev.path = f.path GROUP BY key)
 		SELECT c.key, sha, email, branch, ts, patch <> 0 AND patch = ? AS copy FROM hit CROSS JOIN code_commits c ON c.key = hit.key
-		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END)
+		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END AND ts < coalesce((SELECT min(ts) FROM code_commits WHERE key = ?), ts + 1))
 		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, sha, email LIMIT ?`,
-		asJSON(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit).each(func(rows *Rows) error {
+		asJSON(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), int64(KeyOf(q.SHA)), q.Limit).each(func(rows *Rows) error {
 		var c CodeCommit
 		var k int64
 		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, timeColumn{&c.TS}, &c.SamePatch); err != nil {
@@ -112,6 +113,12 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 		return nil, err
 	}
 	return out, d.codeFiles(ctx, q.Files, out, at)
+}
+
+// HasCodeCommit reports whether a ledger names a code commit, by its OID.
+func (d *DB) HasCodeCommit(ctx context.Context, sha string) (has bool, err error) {
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM code_commits WHERE key = ?)`, int64(KeyOf(sha))).one(&has)
+	return has, err
 }
 
 // AnyCodeCommit reports whether a code commit is known that was made until a time, or nobody knows when.
