@@ -101,6 +101,8 @@ type Claim struct {
 	Exact   bool      // it is known to have written the line
 	At      time.Time // when it wrote the line; zero: not known
 	Turn    int       // index of the first turn that was captured at the commit; -1: not known
+
+	Evidence string // of Kind, if that is of a tie
 }
 
 // FileTie says that a file of a checkpoint belongs to a session.
@@ -132,12 +134,14 @@ func (o FileOwners) OwnersOf(ties []Tie, path string) (out []Claim) {
 func addClaim(to []Claim, t Tie) []Claim {
 	for i := range to {
 		if to[i].Session == t.Session {
-			to[i].Kind = min(to[i].Kind, t.Kind)
+			if t.Kind < to[i].Kind {
+				to[i].Kind, to[i].Evidence = t.Kind, t.Evidence
+			}
 			if to[i].Turn < 0 || t.Turn >= 0 && t.Turn < to[i].Turn {
 				to[i].Turn = t.Turn
 			}
 			return to
 		}
 	}
-	return append(to, Claim{Session: t.Session, Kind: t.Kind, Turn: t.Turn})
+	return append(to, Claim{Session: t.Session, Kind: t.Kind, Turn: t.Turn, Evidence: t.Evidence})
 }

@@ -24,7 +24,9 @@ type Line struct {
 	Agent   string `json:"agent,omitempty"`
 	Model   string `json:"model,omitempty"`
 	When    string `json:"when,omitempty"`   // time of the session's last turn, RFC 3339, UTC
-	Tie     string `json:"tie,omitempty"`    // wrote, edited, talked or inferred
+	Tie     string `json:"tie,omitempty"`    // wrote, edited, made, named or inferred
+
+	Evidence string `json:"evidence,omitempty"` // of it
 	Exact   bool   `json:"exact,omitempty"`  // the session is known to have written this line
 	Shared  bool   `json:"shared,omitempty"` // one of several sessions brought it
 	Commit  string `json:"commit,omitempty"` // that brought it, 7 digits
@@ -121,6 +123,14 @@ func (c *connection) explainLines(ctx context.Context, uri string, from, to int)
 	return out, err
 }
 
+// promptOf is what a person asked that led to lines, also where a subagent wrote them.
+func promptOf(h result.Hit) string {
+	if h.Asked != nil {
+		return h.Asked.Text
+	}
+	return h.Snippet
+}
+
 // splitByLine takes an answer of why apart, line by line.
 func splitByLine(a result.Recall, name func(address string) string) []numbered {
 	out := make([]numbered, a.Why.To-a.Why.From+1)
@@ -147,8 +157,8 @@ func splitByLine(a result.Recall, name func(address string) string) []numbered {
 				return
 			}
 			*l = Line{
-				State: stateSession, Session: h.ID, Title: result.Printable(h.Title), Prompt: result.Printable(h.Snippet), Author: result.Printable(name(h.Author)),
-				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie,
+				State: stateSession, Session: h.ID, Title: result.Printable(h.Title), Prompt: result.Printable(promptOf(h)), Author: result.Printable(name(h.Author)),
+				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie, Evidence: h.Evidence,
 			}
 			if len(h.Explains.Commits) > 0 {
 				l.Commit = h.Explains.Commits[0]

@@ -465,3 +465,20 @@ func TestWhyAsks(t *testing.T) {
 	asked, answered, err := recall.ReadExchange(t.Context(), p.index, p.why("src/jwt.go:1").Results[0])
 	harness.Equal(t, "said", "Servers differ. Done. <nil>", fmt.Sprint(asked, " ", answered, " ", err))
 }
+
+// TestWhyOfFiller: a blank line or a lone bracket belongs to who wrote the block around it, not to who has most of the file.
+func TestWhyOfFiller(t *testing.T) {
+	p := newPlace(t)
+	p.clock = 5
+	cp := p.committed("one", "a.go", "func A() int {\n\treturn 1\n}\n\nfunc B() int {\n\treturn 2\n}\n")
+	one, two := chat("one", 0, "human a", "Edit a.go"), chat("two", 1, "human b", "Edit a.go")
+	var wrote []session.Wrote
+	for line, s := range map[int]session.Session{1: one, 2: one, 5: two, 6: two} {
+		wrote = append(wrote, session.Wrote{GitSHA: cp.GitSHA, Session: s.ID, Path: "a.go", Lines: session.RangesOf([]int{line}), TS: at(2)})
+	}
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{one, two}, Wrote: wrote})
+	p.open()
+	for line, want := range map[string]string{"3": "one [[3 3]]", "4": "one [[4 4]]", "7": "two [[7 7]]"} {
+		harness.Equal(t, "line "+line, want, p.explained("a.go:"+line))
+	}
+}

@@ -88,9 +88,10 @@ type AsOf struct {
 
 // Why says which lines `git rekal why` was asked about, and which of them no session explains.
 type Why struct {
-	Path        string   `json:"path"` // from the repository's root
-	From        int      `json:"from"` // the first line, from 1 on
-	To          int      `json:"to"`   // the last line
+	Text        string   `json:"text,omitempty"` // the line, where one is asked about
+	Path        string   `json:"path"`           // from the repository's root
+	From        int      `json:"from"`           // the first line, from 1 on
+	To          int      `json:"to"`             // the last line
 	Uncommitted []Range  `json:"uncommitted,omitempty"`
 	Unexplained []Source `json:"unexplained,omitempty"` // commits behind which no session is known
 }
@@ -143,6 +144,21 @@ type Explains struct {
 	Shared  []Range  `json:"shared,omitempty"`  // of them those that one of several sessions brought: which is not known
 	Commits []string `json:"commits,omitempty"` // that brought them, abbreviated, the one with the most lines first
 	Purpose string   `json:"purpose,omitempty"` // what the session's first prompt is for, where the hit's turn is another one
+	Origins []Origin `json:"origins,omitempty"` // the first of Commits, with what they say
+}
+
+// Origin is a commit that brought lines.
+type Origin struct {
+	Commit  string `json:"commit"` // abbreviated
+	Subject string `json:"subject,omitempty"`
+	TS      string `json:"ts,omitempty"` // of its author
+}
+
+// Asked is a person's prompt.
+type Asked struct {
+	ID   string `json:"id"` // of the session
+	Turn int    `json:"turn"`
+	Text string `json:"text"`
 }
 
 // Hit is one session or memory that was found.
@@ -188,6 +204,8 @@ type Hit struct {
 	Exit        *int   `json:"exit,omitempty"` // its status; absent where nobody said
 
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
+	Asked    *Asked    `json:"asked,omitempty"`    // of a subagent in git rekal why: what a person asked
+	Through  []Mention `json:"through,omitempty"`  // and the sessions through which that came, from this one on
 }
 
 // Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.

@@ -22,7 +22,11 @@ func Recall(look Look, a result.Recall, exchanges map[string]Exchange) string {
 	p.writeUnderstood(a)
 	for i, h := range a.Results {
 		p.blankLine()
-		p.writeHit(i+1, h, a.Why, exchanges)
+		if h.Explains != nil && a.Why != nil {
+			p.writeBehind(i+1, h, exchanges[h.ID])
+		} else {
+			p.writeHit(i+1, h)
+		}
 	}
 	if len(a.More) > 0 {
 		p.blankLine()
@@ -86,7 +90,7 @@ func (p *page) day(stamp string) string {
 }
 
 // writeHit shows one result.
-func (p *page) writeHit(rank int, h result.Hit, why *result.Why, exchanges map[string]Exchange) {
+func (p *page) writeHit(rank int, h result.Hit) {
 	head := fmt.Sprintf("%d. ", rank)
 	title := cmp.Or(h.Title, h.Command, "(no title)")
 	if h.Kind == kindRecord {
@@ -98,14 +102,11 @@ func (p *page) writeHit(rank int, h result.Hit, why *result.Why, exchanges map[s
 	if len(h.Commits) > 0 {
 		p.writeLine(in, more, p.commitSpans(h)...)
 	}
-	if h.Explains != nil && why != nil {
-		p.writeLine(in, more, explanation(h))
-	}
-	p.writePassage(in, h, exchanges[h.ID])
+	p.writePassage(in, h)
 	if files := firstFiles(h); len(files) > 0 {
 		p.writeLine(in, in, files...)
 	}
-	if notes := p.joinFacts(yellow, remarksOn(h, why != nil)...); len(notes) > 0 {
+	if notes := p.joinFacts(yellow, remarksOn(h, false)...); len(notes) > 0 {
 		p.writeLine(in, more, notes...)
 	}
 	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
@@ -177,18 +178,9 @@ func (p *page) commitSpans(h result.Hit) []span {
 	return out
 }
 
-// writePassage is what was said: of a line the prompt and the answer, of others what answers the question best.
-func (p *page) writePassage(indent string, h result.Hit, exchange Exchange) {
-	began := ""
-	if h.Explains != nil && exchange != (Exchange{}) {
-		began = h.Explains.Purpose
-	}
-	for _, part := range []struct{ who, text string }{{"Began with: ", began}, {"Asked: ", exchange.Asked}, {"Answered: ", exchange.Answered}} {
-		if part.text != "" {
-			p.writeLine(indent, indent+"  ", append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
-		}
-	}
-	if exchange != (Exchange{}) || h.Snippet == "" {
+// writePassage is what answers the question best.
+func (p *page) writePassage(indent string, h result.Hit) {
+	if h.Snippet == "" {
 		return
 	}
 	if h.Kind == kindRecord {

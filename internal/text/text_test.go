@@ -261,16 +261,15 @@ func TestWhy(t *testing.T) {
 		hit  result.Hit
 		want string
 	}{
-		{"all is exact", hit("wrote", []result.Range{a, b}, []result.Range{a, b}, nil), "wrote lines 1-4, 7 (compared line by line)"},
-		{"some is", hit("wrote", []result.Range{a, b}, []result.Range{b}, nil), "wrote line 7 (compared line by line); a guess by its commit: no session is known to have written lines 1-4"},
-		{"within others", hit("wrote", []result.Range{a, b}, []result.Range{{2, 2}, {4, 4}, b}, nil), "wrote lines 2, 4, 7 (compared line by line); a guess by its commit: no session is known to have written lines 1, 3"},
-		{"none is", hit("edited", []result.Range{b}, nil, nil), "a guess by its commit (edited): no session is known to have written line 7"},
-		{"it may be another's", hit("talked", []result.Range{a}, nil, []result.Range{{2, 3}}), "a guess by its commit (talked): no session is known to have written lines 1-4; 2-3 may be another session's"},
-		{"it is inferred", hit("inferred", []result.Range{b}, nil, nil), "a guess by its commit (inferred): no session is known to have written line 7"},
+		{"all is exact", hit("wrote", []result.Range{a, b}, []result.Range{a, b}, nil), "it wrote lines 1-4, 7: its edits and the commit were compared line by line"},
+		{"some is", hit("wrote", []result.Range{a, b}, []result.Range{b}, nil), "it wrote line 7: its edits and the commit were compared line by line; of lines 1-4 only that the session wrote the lines around"},
+		{"none is", hit("edited", []result.Range{b}, nil, nil), "of line 7 only that the session wrote to its files"},
+		{"it may be another's", hit("made", []result.Range{a}, nil, []result.Range{{2, 3}}), "of lines 1-4 only that the session made the commit; lines 2-3: so did another session here"},
+		{"it is inferred", hit("inferred", []result.Range{b}, nil, nil), "of line 7 only that the session is inferred from content"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := text.Recall(text.Look{Width: 200}, result.Recall{Why: &result.Why{Path: "a.go", From: 1, To: 9}, Results: []result.Hit{tt.hit}}, nil)
-			if !strings.HasPrefix(got, "a.go:1-9\n\n1. t\n") || !strings.Contains(got, "\n   "+tt.want+"\n") {
+			if !strings.HasPrefix(got, "a.go:1-9\n\n1. line") || !strings.Contains(got, "\n   Known: "+tt.want+"\n") {
 				t.Errorf("%s", got)
 			}
 		})

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -9,7 +11,11 @@ import (
 
 // writeWhy says which lines were asked about, and which of them no session explains.
 func (p *page) writeWhy(w *result.Why) {
-	p.writeLine("", "  ", printableSpanf(bold, "%s:%s", w.Path, rangeList(session.Ranges{{w.From, w.To}})))
+	head := []span{printableSpanf(bold, "%s:%s", w.Path, rangeList(session.Ranges{{w.From, w.To}}))}
+	if text := strings.TrimSpace(w.Text); text != "" {
+		head = append(head, printableSpan(unstyled, "  "+text))
+	}
+	p.writeLine("", "  ", head...)
 	p.writeUnexplained(w)
 }
 
@@ -30,25 +36,64 @@ func (p *page) writeUnexplained(w *result.Why) {
 	}
 }
 
-// explanation says which lines a session wrote, and which are tied to it by their commit alone: that is a guess, as people write lines, too.
-func explanation(h result.Hit) span {
+// writeBehind tells what stands behind lines, in the order in which one asks: which lines, what commit brought them, what was asked for, who did it through
+// what, and how that is known.
+func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
+	const in, more = "   ", "     "
+	e := h.Explains
+	p.writeLine(fmt.Sprintf("%d. ", rank), in, printableSpan(bold, linesInWords(e.Ranges)))
+	for _, o := range e.Origins {
+		p.writeLine(in, more, span{text: "commit "}, p.commit(o.Commit), printableSpan(unstyled, " "+o.Subject+", "), unbrokenSpan(unstyled, p.day(o.TS)))
+	}
+	if n := len(e.Commits) - len(e.Origins); n > 0 {
+		p.writeLine(in, more, printableSpanf(unstyled, "and %s", session.CountNoun(n, "other commit")))
+	}
+	asked, brief := said.Asked, ""
+	if h.Asked != nil {
+		asked, brief = h.Asked.Text, said.Asked
+	}
+	for _, part := range []struct{ who, text string }{{"Asked: ", asked}, {"Began with: ", e.Purpose}, {"Answered: ", said.Answered}} {
+		if part.text != "" {
+			p.writeLine(in, more, append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
+		}
+	}
+	if asked == "" && h.Snippet != "" {
+		p.writeLine(in, in, p.markMatches(h.Snippet)...)
+	}
+	p.writeLine(in, more, p.joinFacts(unstyled, append(p.attribution(h), p.when(cmp.Or(h.StartedAt, h.LastTurnAt)), h.Branch, cmp.Or(h.Title, "(no title)"))...)...)
+	for i, by := range h.Through {
+		text := by.Title
+		if i == 0 && brief != "" {
+			text = brief
+		}
+		p.writeLine(in, more, printableSpan(unstyled, "through a subagent: "), printableSpan(cyan, p.id(by.ID)), printableSpan(unstyled, "  "+text))
+	}
+	p.writeLine(in, more, howKnown(h))
+	if notes := p.joinFacts(yellow, remarksOn(h, true)...); len(notes) > 0 {
+		p.writeLine(in, more, notes...)
+	}
+	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
+}
+
+// howKnown says how it is known that a session stands behind lines.
+func howKnown(h result.Hit) span {
 	e, look := h.Explains, green
 	var out []string
 	if len(e.Exact) > 0 {
-		out = append(out, "wrote "+linesInWords(e.Exact)+" (compared line by line)")
+		out = append(out, "it wrote "+linesInWords(e.Exact)+": its edits and the commit were compared line by line")
 	}
 	if rest := subtractRanges(e.Ranges, e.Exact); len(rest) > 0 {
-		guess := "a guess by its commit"
-		if len(e.Exact) == 0 {
-			guess += " (" + h.Tie + ")"
-		}
 		look = yellow
-		out = append(out, guess+": no session is known to have written "+linesInWords(rest))
+		label := session.LabelOf(h.Tie)
+		if h.Tie == session.TieWrote.String() {
+			label = "wrote the lines around"
+		}
+		out = append(out, "of "+linesInWords(rest)+" only that the session "+label)
 	}
 	if len(e.Shared) > 0 {
-		out = append(out, rangeList(e.Shared)+" may be another session's")
+		out = append(out, linesInWords(e.Shared)+": so did another session here")
 	}
-	return printableSpan(look, strings.Join(out, "; "))
+	return printableSpan(look, "Known: "+strings.Join(out, "; "))
 }
 
 // subtractRanges are the lines of ranges that others do not hold; both are in order.

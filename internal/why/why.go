@@ -176,6 +176,7 @@ type answer struct {
 	file      string
 	blame     history.Blame
 	explained map[string]*explained // by session
+	hidden    []string              // sessions of which nothing is told
 	orphans   []source              // commits with the lines behind which no session is known
 }
 
@@ -196,6 +197,7 @@ type explained struct {
 	weight  float64           // the lines, of those that are shared its part
 	commits []git.OID         // the one with the most lines first
 	kind    session.TieKind   // the strongest of its lines
+	by      string            // the evidence of that
 	edits   int               // of the file, by its tools
 	asked   map[time.Time]int // how many lines it wrote at which time, as anybody says
 	turn    int               // where the part begins that was captured at the first of commits; db.First: not known
@@ -228,6 +230,7 @@ func (w *answer) explain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.hidden = hidden
 	sources := groupByCommit(w.blame.Origins)
 	b, err := newClaimFinder(ctx, w.index, w.repo, sources)
 	if err != nil {
@@ -242,6 +245,7 @@ func (w *answer) explain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b.claimFiller(s, func(line int) string { return w.blame.Text[line] }, claims)
 		unexplained := source{Origin: s.Origin}
 		for i, line := range s.lines {
 			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
@@ -279,7 +283,9 @@ func (w *answer) addCredit(c attribution.Claim, line int, commit git.OID, severa
 	if several > 1 {
 		e.shared = append(e.shared, line)
 	}
-	e.kind = min(e.kind, c.Kind)
+	if c.Kind < e.kind || e.by == "" {
+		e.kind, e.by = min(e.kind, c.Kind), c.Evidence
+	}
 	if !slices.Contains(e.commits, commit) {
 		e.commits = append(e.commits, commit)
 	}
@@ -379,7 +385,7 @@ func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained)
 	var passages map[string]search.Hit
 	hits := make([]recall.Found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = recall.Found{ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn, Snippet: recall.SnippetSize, Tie: e.kind}
+		hits[i] = recall.Found{ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn, Snippet: recall.SnippetSize, Tie: e.kind, Evidence: e.by}
 		turn, err := w.promptOf(ctx, e)
 		if err != nil {
 			return nil, err
@@ -401,8 +407,14 @@ func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained)
 	for i := range out {
 		e := ranked[i]
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared)}
-		for _, id := range e.commits {
+		for n, id := range e.commits {
 			out[i].Explains.Commits = append(out[i].Explains.Commits, result.ShortOID(string(id)))
+			if c, err := w.repo.Commit(id); err == nil && n < maxOrigins {
+				out[i].Explains.Origins = append(out[i].Explains.Origins, result.Origin{Commit: result.ShortOID(string(id)), Subject: c.Subject(), TS: result.Time(c.Author.When)})
+			}
+		}
+		if err == nil {
+			out[i].Asked, out[i].Through, err = w.chain(ctx, e.id)
 		}
 		if err == nil && out[i].Turn != nil {
 			out[i].Explains.Purpose, err = w.purpose(ctx, e.id, *out[i].Turn)
@@ -433,9 +445,18 @@ const (
 	purposeSize = 400
 )
 
+// How many commits of a session an answer describes, and how many characters it has of a line.
+const (
+	maxOrigins = 5
+	textSize   = 200
+)
+
 // describe says which lines were asked about, and which of them no session explains.
 func (w *answer) describe() *result.Why {
 	out := &result.Why{Path: w.file, From: w.blame.From, To: w.blame.To}
+	if len(w.blame.Text) == 1 {
+		out.Text = session.Shorten(w.blame.Text[0], textSize)
+	}
 	var unexplained []int
 	for i, o := range w.blame.Origins {
 		if o.Commit == "" {
