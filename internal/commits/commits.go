@@ -25,6 +25,7 @@ import (
 // Bounds of a range.
 const (
 	maxRange    = 10_000          // commits
+	maxMerged   = 500             // of a merge, the newest
 	maxSquashes = 100             // of them, the newest, that are looked at for what they were made of
 	squashTime  = 2 * time.Second // after which no other one is
 )
@@ -83,7 +84,23 @@ func addSquashed(ctx context.Context, index *db.DB, repo *git.Repo, a attributio
 	return err
 }
 
-// Revisions are the OIDs of what --commit names: one, or those of a range, the newest first; or the beginning of one that is gone.
+// withMerged is a commit or, of a merge, also the commits that it brought into its first parent, the newest first.
+func withMerged(ctx context.Context, repo *git.Repo, id git.OID) ([]string, error) {
+	c, err := repo.Commit(id)
+	if err != nil || len(c.Parents) < 2 {
+		return []string{string(id)}, nil //nolint:nilerr // what is missing of it is told elsewhere
+	}
+	ids, err := repo.RevList(ctx, fmt.Sprintf("%s..%s", c.Parents[0], id), maxMerged)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil: // a shallow clone ends there
+		return []string{string(id)}, nil
+	}
+	return ids, nil
+}
+
+// Revisions are the OIDs of what --commit names: one, those that it merged, or those of a range, the newest first; or the beginning of one that is gone.
 func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, name.WrongFilter("commit", fmt.Errorf("%q: %w", rev, err))
@@ -103,7 +120,7 @@ func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([
 	id, err := name.Commit(repo, rev)
 	switch {
 	case err == nil:
-		return []string{string(id)}, nil
+		return withMerged(ctx, repo, id)
 	case name.LooksLikeCommit(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
 		start := strings.ToLower(rev)
 		known, err := index.KnowsCommit(ctx, start)

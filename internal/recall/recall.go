@@ -107,6 +107,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 			return out, err
 		}
 	}
+	if out.Merged = len(rev) - 1; out.Merged < 0 || strings.Contains(req.Commit, "..") {
+		out.Merged = 0
+	}
 	if out.Talked, err = commits.CountTalked(ctx, index, rev, idsOf(hits)); err != nil {
 		return out, err
 	}

@@ -32,6 +32,7 @@ type Recall struct {
 	Results []Hit    `json:"results"`
 
 	More   []Mention `json:"more,omitempty"`   // what matches besides, in the same order
+	Merged int       `json:"merged,omitempty"` // with --commit, of a merge: how many commits it brought, whose sessions these are
 	Talked int       `json:"talked,omitempty"` // with --commit: how many sessions only talked meanwhile, which stand behind nothing
 }
 

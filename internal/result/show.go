@@ -31,6 +31,7 @@ type StoryCommit struct {
 	Email    string     `json:"email"`
 	TS       string     `json:"ts"` // of the author
 	Merge    bool       `json:"merge,omitempty"`
+	Merged   int        `json:"merged,omitempty"`   // of a merge that was asked for: how many commits it brought, which are told, too
 	Files    []Diffstat `json:"files,omitempty"`    // against the first parent; none of a merge
 	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it, the strongest tie first
 	Inferred []string   `json:"inferred,omitempty"` // of them, those whose tie is inferred

@@ -26,8 +26,8 @@ var kindNames = [...]struct{ word, label string }{
 	{"edited", "wrote to its files"},
 	{"made", "made the commit"},
 	{"named", "is named by it"},
-	{"inferred", "is inferred from content"},
-	{"inferred", "is inferred from another's ledger"},
+	{"inferred", "inferred from content"},
+	{"inferred", "inferred from another's ledger"},
 	{"talked", "talked meanwhile"},
 }
 

@@ -115,6 +115,9 @@ func (r *review) writeHead() {
 	if n := len(r.story.Commits); n > 0 {
 		fmt.Fprintf(r, "; %s (%s)", session.CountNoun(n, "commit"), result.SumDiffstat(files))
 	}
+	if n := len(r.story.Commits); n > 1 && r.story.Commits[n-1].Merged > 0 {
+		fmt.Fprintf(r, ", of which the last merges the others")
+	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
 	r.writeShare()
 	r.writeTokens()

@@ -167,6 +167,9 @@ func (t *builder) addRevision(ctx context.Context, rev string) error {
 	if err := t.addCommits(ctx, tied); err != nil {
 		return err
 	}
+	if n := len(t.out.Commits); t.out.Kind == result.ShowCommit && n > 1 {
+		t.out.Commits[n-1].Merged = n - 1
+	}
 	slices.SortStableFunc(t.out.Sessions, func(a, b result.StorySession) int {
 		return cmp.Or(strings.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.ID, b.ID))
 	})

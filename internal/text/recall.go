@@ -55,6 +55,9 @@ func (p *page) writeUnderstood(a result.Recall) {
 	} else if w != nil {
 		p.writeLine("", "", printableSpan(unstyled, p.timeSpan(w)))
 	}
+	if a.Merged > 0 {
+		p.writeLine("", "", printableSpanf(unstyled, "A merge of %s.", session.CountNoun(a.Merged, "commit")))
+	}
 	if len(a.Unknown) > 0 {
 		p.writeLine("", "", printableSpanf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}

@@ -37,7 +37,7 @@ func Story(look Look, s result.Story, v View) string {
 			p.blankLine()
 			p.writeSentence(dim, session.CountNoun(n, "session")+" talked meanwhile.")
 		}
-		if len(c.Sessions) == 0 {
+		if len(c.Sessions) == 0 && c.Merged == 0 {
 			p.blankLine()
 			p.writeSentence(dim, "No session is known behind this commit.")
 		}
@@ -87,6 +87,9 @@ func (p *storyPage) commitBlock(c result.StoryCommit) {
 	}
 	p.writeFact("Author", c.Author+" <"+c.Email+">")
 	p.writeLine("Date:   ", "        ", p.date(c.TS)...)
+	if c.Merged > 0 {
+		p.writeFact("Merges", session.CountNoun(c.Merged, "commit")+", told above")
+	}
 	for _, id := range c.Sessions {
 		p.writeFact("Behind", p.sessionBehind(c, id))
 	}

@@ -252,7 +252,7 @@ And 1 more:
 
 func TestWhy(t *testing.T) {
 	hit := func(tie string, ranges, exact, shared []result.Range) result.Hit {
-		return result.Hit{Kind: "session", Title: "t", Tie: tie, Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared}}
+		return result.Hit{Kind: "session", Title: "t", Tie: tie, Inferred: tie == "inferred", Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared}}
 	}
 	a, b := result.Range{1, 4}, result.Range{7, 7}
 	look := text.Look{Width: 90}

@@ -85,8 +85,11 @@ func howKnown(h result.Hit) span {
 	if rest := subtractRanges(e.Ranges, e.Exact); len(rest) > 0 {
 		look = yellow
 		label := session.LabelOf(h.Tie)
-		if h.Tie == session.TieWrote.String() {
+		switch {
+		case h.Tie == session.TieWrote.String():
 			label = "wrote the lines around"
+		case h.Inferred:
+			label = "is " + label
 		}
 		out = append(out, "of "+linesInWords(rest)+" only that the session "+label)
 	}

@@ -168,6 +168,8 @@ type commitPage struct {
 	At   string
 	Diff *diff
 	Hits []hit
+
+	Merged int // how many commits a merge brought, whose sessions these are
 }
 
 func makeCommit(r *request) (page, error) {
@@ -181,7 +183,7 @@ func makeCommit(r *request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	out.Hits = hits(found.Recall, "")
+	out.Hits, out.Merged = hits(found.Recall, ""), found.Merged
 	return page{Template: "commit", Title: cmp.Or(c.Subject(), string(c.OID)), Here: "timeline", Body: out}, nil
 }
 
