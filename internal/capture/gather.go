@@ -364,7 +364,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if k == nil && fresh == nil {
 		return g.beginSession(ctx, r, s)
 	}
-	if s.TitleKind <= transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.IsInformative(k.Title) || !session.IsInformative(s.Title))) {
+	if s.TitleKind <= transcript.TitlePrompt && (fresh != nil || k.keepsTitle(s.Title)) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {
@@ -403,6 +403,12 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	}
 	g.addContent(r, added, k)
 	return nil
+}
+
+// keepsTitle reports whether the title of a session stays although a later prompt gives another one.
+func (k *ledgerSession) keepsTitle(later string) bool {
+	says := session.IsInformative(k.Title) && k.TitleBy != session.ByCommit
+	return k.Title != "" && (says || !session.IsInformative(later))
 }
 
 // withStoredTimes gives the turns of a transcript without times the times with which they were stored. Only their order is known.

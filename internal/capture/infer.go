@@ -21,7 +21,7 @@ import (
 func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
-		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.CountNoun(n, "session")})
+		drafts = append(drafts, session.Entry{Subject: "import of " + session.CountNoun(n, "session")})
 	}
 	commits, err := g.commitsToCompare(ctx, comparedRange{allRefs: true, includeExamined: true})
 	if err != nil {
@@ -46,6 +46,14 @@ func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 		d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
 		d.Wrote = g.st.unrecorded(c.wrote)
 		drafts = append(drafts, d)
+		for _, s := range g.fresh {
+			if slices.ContainsFunc(d.Checkpoint.Links, func(l session.Link) bool { return l.Session == s.ID }) {
+				g.titleByCommit(s, c.Subject())
+			}
+		}
+	}
+	if len(g.fresh) > 0 {
+		drafts[0].Sessions = g.sessions() // with the titles that the commits gave them
 	}
 	return append(drafts, wroteEntries(rest)...), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -87,6 +88,35 @@ func TestCopiesThatComeFirst(t *testing.T) {
 		harness.Equal(t, "requests", 0, len(asked.Usage))
 		harness.Equal(t, "parent", w.held().sessions[later].ID, asked.Parent)
 	})
+}
+
+// A session in which nobody asked anything in words is called by the first commit behind which it stands, at that commit and at an import.
+func TestTitleByCommit(t *testing.T) {
+	for name, take := range map[string]func(*world){
+		"at the commit": func(w *world) { w.capture() },
+		"at an import": func(w *world) {
+			w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.add(sidA, ask(sidA, 0, "hi"), say(sidA, 1, "Hello, how can I help?"))
+			w.add(sidA, rec(sidA, "assistant", 2, `"message":{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"Write","input":{"file_path":"`+
+				w.repo()+`/a.go","content":`+quoted(first)+`}}]}`), rec(sidA, "user", 3, `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}`))
+			w.add(sidB, ask(sidB, 0, "fix the cart"))
+			w.commit(5, "Round the total", "a.go", first)
+			w.at(5)
+			take(w)
+			harness.Equal(t, "titles", [2]string{"Round the total", "fix the cart"}, [2]string{w.held().sessions[sidA].Title, w.held().sessions[sidB].Title})
+			for i, c := range []struct{ said, title string }{{"ok", "Round the total"}, {"round the tax, too", "round the tax, too"}, {"and the fee", "round the tax, too"}} {
+				w.add(sidA, ask(sidA, 10*i+7, c.said))
+				w.commit(10*i+8, "Another", "a.go", c.said)
+				w.at(10*i + 9)
+				w.capture()
+				harness.Equal(t, "title", c.title, w.held().sessions[sidA].Title)
+			}
+		})
+	}
 }
 
 // A subject of a code commit goes into the ledger's, so it is redacted, too.

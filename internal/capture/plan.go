@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -83,6 +84,12 @@ func (g *collector) planCheckpoint(head git.Head, via string, wrote, elsewhere [
 		if subject, err = g.tieToCommit(cp, head.OID, wrote, elsewhere); err != nil {
 			return nil, nil, err
 		}
+		if len(cp.Files) > 0 { // the commit is the work of what is new
+			_, named, _ := strings.Cut(subject, " ")
+			for _, s := range g.fresh {
+				g.titleByCommit(s, named)
+			}
+		}
 	}
 	if len(g.fresh)+len(cp.Links) == 0 {
 		return nil, wrote, nil
@@ -92,6 +99,13 @@ func (g *collector) planCheckpoint(head git.Head, via string, wrote, elsewhere [
 		e.Needs = versionWithTies
 	}
 	return []session.Entry{e}, nil, nil
+}
+
+// titleByCommit gives a session without a title the subject of the first commit behind which it stands.
+func (g *collector) titleByCommit(s *session.Session, subject string) {
+	if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k == nil || k.Title != session.Scrubbed && !session.IsInformative(k.Title) {
+		s.TakeTitleOfCommit(subject)
+	}
 }
 
 // wroteInArrived is which lines sessions wrote in the commits that arrived, the oldest first, without what the ledgers record already.

@@ -59,6 +59,7 @@ type ledgerSession struct {
 	Cursor        string // see session.Session
 	Hash          string
 	Title         string
+	TitleBy       string               `cbor:",omitempty"`
 	Resume        []byte               // SHA-256 state at the end of the last whole block before Bytes; nil: hash again
 	Tail          []byte               // SHA-256 of the last bytes before Bytes, to see that they still stand
 	Segments      []git.OID            // the blobs that hold its turns
@@ -323,7 +324,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.Parent = s.Parent
 	}
 	if s.Title != "" && k.Title != session.Scrubbed {
-		k.Title = s.Title
+		k.Title, k.TitleBy = s.Title, s.TitleBy
 	}
 	if s.ForkedFrom != "" {
 		k.ForkedFrom = s.ForkedFrom

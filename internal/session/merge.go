@@ -97,8 +97,8 @@ func (s *Session) TakeHead(part Session) {
 	s.Model = cmp.Or(part.Model, s.Model)
 	s.Branch = cmp.Or(part.Branch, s.Branch)
 	s.Hash = cmp.Or(part.Hash, s.Hash)
-	if s.Title != Scrubbed {
-		s.Title = cmp.Or(part.Title, s.Title)
+	if s.Title != Scrubbed && part.Title != "" {
+		s.Title, s.TitleBy = part.Title, part.TitleBy
 	}
 	if s.StartedAt.IsZero() {
 		s.StartedAt = part.StartedAt

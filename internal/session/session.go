@@ -48,7 +48,8 @@ type Session struct {
 	AgentID    string     `json:"agent_id,omitzero"`     // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
 	Model      string     `json:"model,omitzero"`        // the language model that spoke last in this part, as the agent names it; empty where nothing says
 	Branch     string     `json:"branch,omitzero"`       // git branch named in the transcript; "HEAD" when detached
-	Title      string     `json:"title,omitzero"`        // one line; an explicit title, else the first prompt's beginning
+	Title      string     `json:"title,omitzero"`        // one line; an explicit title, else the beginning of the first prompt that asks something, else a commit's subject
+	TitleBy    string     `json:"title_by,omitzero"`     // ByCommit, where nothing that was said gave a title yet
 	StartedAt  time.Time  `json:"started_at,omitzero"`   // UTC, the first turn's time
 	Hash       string     `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
 	Cursor     string     `json:"cursor,omitzero"`       // how far a transcript that is no growing file was read; only its agent's reader knows what it says

@@ -13,10 +13,10 @@ const (
 	maxPromptTitle = 80
 )
 
-// PromptTitle is the first line of a prompt, shortened; a line that only announces another
+// PromptTitle is the first line of a prompt that asks something, without marks of images before it, shortened; a line that only announces another
 // ("Implement the following plan:") is taken with the next one. Where that is a heading, it is shortened by itself.
 func PromptTitle(prompt string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(PlainText(prompt)), "\n")
+	line, rest := askingLine(strings.TrimSpace(PlainText(prompt)))
 	line = OneLine(line)
 	next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
 	if !strings.HasSuffix(line, ":") || next == "" {
@@ -27,6 +27,39 @@ func PromptTitle(prompt string) string {
 		most = min(utf8.RuneCountInString(title)-utf8.RuneCountInString(told)+maxPromptTitle, MaxTitle)
 	}
 	return Shorten(title, most)
+}
+
+// askingLines is how many lines of a prompt are looked at for one that asks something.
+const askingLines = 6
+
+// askingLine is the first line of a prompt that asks something, and what follows it; the first line where none does.
+func askingLine(prompt string) (line, rest string) {
+	first, behind, _ := strings.Cut(prompt, "\n")
+	for n, more := 0, prompt; n < askingLines && more != ""; n++ {
+		line, more, _ = strings.Cut(more, "\n")
+		if line = withoutMarks(line); IsInformative(OneLine(line)) {
+			return line, more
+		}
+	}
+	return first, behind
+}
+
+// pasted begin the marks that stand in a prompt for what was pasted into it: "[Image #1]".
+//
+//nolint:gochecknoglobals // a table
+var pasted = []string{"[Image", "[Pasted text", "[Audio", "[File"}
+
+// withoutMarks is a line without the marks that begin it.
+func withoutMarks(line string) string {
+	line = strings.TrimSpace(line)
+	for slices.ContainsFunc(pasted, func(mark string) bool { return strings.HasPrefix(line, mark) }) {
+		_, rest, ok := strings.Cut(line, "]")
+		if !ok {
+			break
+		}
+		line = strings.TrimSpace(rest)
+	}
+	return line
 }
 
 // InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
@@ -72,9 +105,12 @@ func afterWords(words []string, text string) (rest string, ok bool) {
 // titleTurns is how many turns are looked at for a title.
 const titleTurns = 8
 
-// TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt, or, where that is a number or a
-// command and says nothing, what follows it. It is -1 where there is no prompt.
+// TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt that asks something. Where none does, it is
+// what follows the first one. It is -1 where there is no prompt.
 func TitleTurn(turns []Turn) int {
+	if i := slices.IndexFunc(turns, Turn.asks); i >= 0 {
+		return i
+	}
 	said := func(t Turn) bool { return !IsElsewhereMark(t.Content) && t.Content != Scrubbed }
 	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsElsewhereMark(t.Content) })
 	if first < 0 {
@@ -88,15 +124,57 @@ func TitleTurn(turns []Turn) int {
 	return first
 }
 
-// IsInformative reports whether a title says what a session is about: it is no command ("/review", "!git status") and has a word.
+// asks reports whether a turn is a prompt that asks something.
+func (t Turn) asks() bool {
+	return t.Role == RoleHuman && !IsElsewhereMark(t.Content) && t.Content != Scrubbed && IsInformative(PromptTitle(t.Content))
+}
+
+// ByCommit is a Session.TitleBy: the title is a commit's subject, until somebody asks something.
+const ByCommit = "commit"
+
+// TakeTitleOfCommit gives a session the subject of a commit behind which it stands as its title, where no prompt asked anything and nobody gave it
+// a title.
+func (s *Session) TakeTitleOfCommit(subject string) {
+	made := s.Title == ""
+	if i := TitleTurn(s.Turns); i >= 0 {
+		made = made || s.Title == PromptTitle(s.Turns[i].Content)
+	}
+	if subject = OneLine(subject); made && !slices.ContainsFunc(s.Turns, Turn.asks) && IsInformative(subject) {
+		s.Title, s.TitleBy = subject, ByCommit
+	}
+}
+
+// IsInformative reports whether a title says what a session is about: it has a word, and is no command ("/review", "!git status"), no greeting or
+// word that lets an agent go on, and no path alone.
 func IsInformative(line string) bool {
+	line = withoutMarks(line)
 	letters := 0
 	for _, r := range line {
 		if unicode.IsLetter(r) {
 			letters++
 		}
 	}
-	return letters > 1 && line[0] != '!' && (line[0] != '/' || strings.Contains(line, " "))
+	return letters > 1 && line[0] != '!' && (line[0] != '/' || strings.Contains(line, " ")) && !isGreeting(line) && !isPath(line)
+}
+
+// greetings are the words of which lines that ask nothing are made.
+const greetings = " hi hello hey hiya yo howdy good morning afternoon evening day there again all everyone team thanks thank you thx ok okay " +
+	"yes yep yeah no nope sure please continue proceed go on ahead next test testing ping great nice cool done " +
+	"hallo moin servus guten tag morgen abend danke ja nein weiter bitte bonjour salut bonsoir merci oui non " +
+	"hola buenos buenas dias días tardes gracias si sí ciao grazie olá ola oi obrigado привет спасибо да " +
+	"你好 您好 谢谢 继续 好 こんにちは ありがとう 안녕하세요 " +
+	"claude codex gemini copilot cursor opencode qwen kimi grok pi droid cline agent assistant "
+
+// isGreeting reports whether a line only greets, thanks, agrees, or lets an agent go on.
+func isGreeting(line string) bool {
+	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	return len(words) > 0 && len(words) < 8 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(greetings, " "+w+" ") })
+}
+
+// isPath reports whether a line is nothing but a path or an address.
+func isPath(line string) bool {
+	line = strings.Trim(line, " '\"`@")
+	return strings.ContainsAny(line, `/\`) && !strings.ContainsFunc(strings.ReplaceAll(line, `\ `, ""), unicode.IsSpace)
 }
 
 // OneLine replaces runs of white space and control characters by one space.

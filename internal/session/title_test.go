@@ -23,6 +23,14 @@ func TestTitleTurn(t *testing.T) {
 		{"nothing follows", []session.Turn{human("1")}, "1"},
 		{"a plan", []session.Turn{human("Implement the following plan:\n\n# Dark mode\n\n- colours")}, "Implement the following plan: # Dark mode"},
 		{"a list that is announced", []session.Turn{human("Do this:\nfirst a, then b")}, "Do this: first a, then b"},
+		{"a greeting", []session.Turn{human("Hi Claude!"), agent("Hello, how can I help?"), human("fix the cart")}, "fix the cart"},
+		{"a greeting before it", []session.Turn{human("Hello,\n\nfix the cart.\nThanks")}, "fix the cart."},
+		{"an image before it", []session.Turn{human("[Image #1] [Image #2] why is it red?")}, "why is it red?"},
+		{"nothing but an image", []session.Turn{human("[Image #1]"), human("why is it red?")}, "why is it red?"},
+		{"a path", []session.Turn{human("@src/cart.go"), agent("I have read it."), human("fix it there")}, "fix it there"},
+		{"an address", []session.Turn{human("https://example.com/issues/7"), human("fix this one")}, "fix this one"},
+		{"what lets it go on", []session.Turn{human("ok, continue please"), agent("I go on with the cart."), human("yes")}, "I go on with the cart."},
+		{"a greeting that asks", []session.Turn{human("hey, is the cart fixed?")}, "hey, is the cart fixed?"},
 		{"another script", []session.Turn{human("修复购物车")}, "修复购物车"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -33,6 +41,35 @@ func TestTitleTurn(t *testing.T) {
 	}
 	if n := session.TitleTurn([]session.Turn{agent("hello")}); n != -1 {
 		t.Errorf("turn %d of a session without a prompt", n)
+	}
+}
+
+// TestTitleByCommit: what nobody asked in words is called by what came of it.
+func TestTitleByCommit(t *testing.T) {
+	human := func(s string) session.Turn { return session.Turn{Role: session.RoleHuman, Content: s} }
+	agent := func(s string) session.Turn { return session.Turn{Role: session.RoleAssistant, Content: s} }
+	for _, c := range []struct {
+		name, title string
+		turns       []session.Turn
+		want        string
+	}{
+		{"a greeting", "hi", []session.Turn{human("hi")}, "Round the total"},
+		{"an answer to one", "Hello, how can I help?", []session.Turn{human("hi"), agent("Hello, how can I help?")}, "Round the total"},
+		{"no prompt", "", []session.Turn{agent("I go on.")}, "Round the total"},
+		{"a prompt", "fix the cart", []session.Turn{human("fix the cart")}, "fix the cart"},
+		{"a title that somebody gave", "The cart", []session.Turn{human("hi")}, "The cart"},
+		{"a command", "/security-review", []session.Turn{agent("One hole.")}, "/security-review"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := session.Session{Title: c.title, Turns: c.turns}
+			if s.TakeTitleOfCommit("Round the total"); s.Title != c.want || (s.TitleBy == session.ByCommit) != (c.want == "Round the total") {
+				t.Errorf("%q by %q, want %q", s.Title, s.TitleBy, c.want)
+			}
+		})
+	}
+	s := session.Session{Title: "hi", Turns: []session.Turn{human("hi")}}
+	if s.TakeTitleOfCommit("..."); s.Title != "hi" {
+		t.Errorf("by a subject that says nothing: %q", s.Title)
 	}
 }
 
