@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/agent"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -21,7 +22,7 @@ const (
 
 // awaitCopilot waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git, for patience at most.
 func (c *Capturer) awaitCopilot(ctx context.Context) {
-	id := c.Getenv(copilotShell)
+	id := c.Getenv(agent.CopilotSession)
 	path := transcript.Copilot{}.RunningFile(transcript.Env{Home: c.Home, Getenv: c.Getenv}, id)
 	if id == "" || path == "" {
 		return

@@ -4,23 +4,20 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/agent"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // maxAgent bounds the name of an agent, in bytes.
 const maxAgent = 128
 
-// Variables that coding agents set in the shells in which they run commands, so that a hook can tell in whose shell it runs (seen
-// in November 2026).
-
-// copilotShell is the variable of Copilot CLI.
-const copilotShell = "COPILOT_AGENT_SESSION_ID"
-
 // shellSessions are the native IDs of the sessions in whose shells git runs.
 func shellSessions(getenv func(string) string) (ids []string) {
-	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID", "PI_SESSION_ID"} {
-		if id := getenv(name); id != "" {
-			ids = append(ids, id)
+	for _, a := range agent.All() {
+		for _, name := range a.Shell.Sessions {
+			if id := getenv(name); id != "" {
+				ids = append(ids, id)
+			}
 		}
 	}
 	return ids
@@ -28,16 +25,9 @@ func shellSessions(getenv func(string) string) (ids []string) {
 
 // agentOfShell is the agent in whose shell git runs; "" where none is known.
 func agentOfShell(getenv func(string) string) string {
-	for _, v := range [...]struct{ name, agent string }{
-		{"CLAUDECODE", "claude-code"},
-		{"GEMINI_CLI", "gemini-cli"},
-		{"KILO", "kilo"},
-		{"OPENCODE", "opencode"},
-		{"COPILOT_CLI", "copilot-cli"},
-		{"PI_CODING_AGENT", "pi"},
-	} {
-		if getenv(v.name) != "" {
-			return v.agent
+	for _, a := range agent.All() {
+		if a.Shell.Mark != "" && getenv(a.Shell.Mark) != "" {
+			return a.Source
 		}
 	}
 	name := getenv("AI_AGENT")

@@ -374,6 +374,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 			continue
 		}
 		d.addCheck("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+		d.checkForms(ctx, agent, found.Files, roots)
 	}
 	status := Well
 	if len(none) == len(transcript.Agents()) {

@@ -2,8 +2,7 @@
 //
 // In: the name of an agent as a session's source, the agent's own ID of the session, and a first prompt, of our own words only: every user of the
 // machine sees the arguments of a program, so what others wrote is in a file that the prompt names. Out: a command, as a line to copy or in the place of this
-// process. The options are those of the versions that `make agents` runs; Cursor's and Droid's
-// are those of their documentation.
+// process.
 package launch
 
 import (
@@ -15,35 +14,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/git-rekal/git-rekal/internal/agent"
 )
-
-// agent says how one is started.
-type agent struct {
-	source, program string
-	resume          string // the option that the ID of a session stands behind; with "=" at its end right behind it
-	command         string // or the subcommand
-	prompt          string // the option that the first prompt of a conversation stands behind; "" where it stands alone
-	deaf            bool   // it takes no prompt with a session to go on with
-}
-
-func agents() []agent {
-	return []agent{
-		{source: "claude-code", program: "claude", resume: "--resume"},
-		{source: "codex", program: "codex", command: "resume"},
-		{source: "copilot-cli", program: "copilot", resume: "--resume=", prompt: "-i"},
-		{source: "gemini-cli", program: "gemini", resume: "--resume", prompt: "-i"},
-		{source: "opencode", program: "opencode", resume: "--session", prompt: "--prompt"},
-		{source: "cursor", program: "cursor-agent", resume: "--resume="},
-		{source: "kilo", program: "kilo", resume: "--session", prompt: "--prompt"},
-		{source: "pi", program: "pi", resume: "--session"},
-		{source: "qwen-code", program: "qwen", resume: "--resume", prompt: "-i"},
-		{source: "droid", program: "droid", resume: "--resume"},
-		{source: "cline", program: "cline", resume: "--id", prompt: "-i", deaf: true},
-		{source: "continue", program: "cn", resume: "--fork"},
-		{source: "kimi-code", program: "kimi", resume: "--session", prompt: "--prompt", deaf: true},
-		{source: "grok", program: "grok", resume: "--resume", prompt: "-p"},
-	}
-}
 
 // ErrNoAgent is a source that no program goes on with.
 var ErrNoAgent = errors.New("no program that can be started is known for it")
@@ -66,49 +39,48 @@ type Command struct {
 
 // Resume is how the agent of a session goes on with it. hint is said to it at once, if it takes one; "" for nothing.
 func Resume(source, nativeID, hint string, more []string) (Command, error) {
-	a, err := agentOf(source)
+	l, err := launchOf(source)
 	if err != nil {
 		return Command{}, err
 	}
-	args := []string{a.program}
+	args := []string{l.Program}
 	switch {
-	case a.command != "":
-		args = append(args, a.command, nativeID)
-	case strings.HasSuffix(a.resume, "="):
-		args = append(args, a.resume+nativeID)
+	case l.Command != "":
+		args = append(args, l.Command, nativeID)
+	case strings.HasSuffix(l.Resume, "="):
+		args = append(args, l.Resume+nativeID)
 	default:
-		args = append(args, a.resume, nativeID)
+		args = append(args, l.Resume, nativeID)
 	}
-	if a.deaf {
+	if l.NoPromptOnResume {
 		hint = ""
 	}
-	return Command{Args: a.withPrompt(append(args, more...), hint)}, nil
+	return Command{Args: withPrompt(l, append(args, more...), hint)}, nil
 }
 
 // Begin is how an agent begins a session with a prompt.
 func Begin(source, prompt string, more []string) (Command, error) {
-	a, err := agentOf(source)
+	l, err := launchOf(source)
 	if err != nil {
 		return Command{}, err
 	}
-	return Command{Args: a.withPrompt(append([]string{a.program}, more...), prompt)}, nil
+	return Command{Args: withPrompt(l, append([]string{l.Program}, more...), prompt)}, nil
 }
 
-func agentOf(source string) (agent, error) {
-	all := agents()
-	i := slices.IndexFunc(all, func(a agent) bool { return a.source == source || a.program == source })
-	if i < 0 {
-		return agent{}, fmt.Errorf("%q: %w", source, ErrNoAgent)
+func launchOf(source string) (agent.Launch, error) {
+	a, ok := agent.Named(source)
+	if !ok {
+		return agent.Launch{}, fmt.Errorf("%q: %w", source, ErrNoAgent)
 	}
-	return all[i], nil
+	return a.Launch, nil
 }
 
-func (a agent) withPrompt(args []string, prompt string) []string {
+func withPrompt(l agent.Launch, args []string, prompt string) []string {
 	if prompt == "" {
 		return args
 	}
-	if a.prompt != "" {
-		args = append(args, a.prompt)
+	if l.Prompt != "" {
+		args = append(args, l.Prompt)
 	}
 	return append(args, prompt)
 }

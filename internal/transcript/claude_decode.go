@@ -32,6 +32,19 @@ type claudeDecoder struct {
 	ran     string             // the commands since the last prompt
 }
 
+// claudeRecords are the records, by who speaks in them.
+//
+//nolint:gochecknoglobals // a table
+var claudeRecords = records{
+	"user": byAnybody, "assistant": byAgent, "attachment": byAnybody, "queue-operation": byPerson,
+	"summary": aboutSession, "custom-title": aboutSession, "ai-title": aboutSession,
+	"progress": byProgram, "file-history-snapshot": byProgram, "file-history-delta": byProgram, "system": byProgram, "last-prompt": byProgram,
+	"agent-name": byProgram, "agent-color": byProgram, "agent-setting": byProgram, "mode": byProgram, "permission-mode": byProgram,
+	"pr-link": byProgram, "tag": byProgram, "attribution-snapshot": byProgram, "content-replacement": byProgram, "worktree-state": byProgram,
+	"bridge-session": byProgram, "cost-state": byProgram, "api-request": byProgram, "api-request-shape": byProgram, "api-request-blob": byProgram,
+	"tools-used": byProgram, "atis-latch": byProgram,
+}
+
 // line takes one record; it reports whether the line is one.
 func (d *claudeDecoder) line(ln []byte) bool {
 	r := &d.rec
@@ -40,20 +53,15 @@ func (d *claudeDecoder) line(ln []byte) bool {
 		return false
 	}
 	kind := cmp.Or(stringOf(r.kind), stringOf(r.role))
-	switch kind {
-	case "progress", "file-history-snapshot", "file-history-delta", "system", "last-prompt",
-		"agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
-		"attribution-snapshot", "content-replacement", "worktree-state", "bridge-session", "cost-state",
-		"api-request", "api-request-shape", "api-request-blob", "tools-used", "atis-latch":
-		d.setTime(parseTime(r.timestamp)) // what has no time of its own takes that of the record before it
-		return true
-	case "user", "assistant", "attachment", "queue-operation", "summary", "custom-title", "ai-title":
-		if !gjson.ValidBytes(ln) {
-			return false
-		}
-	default:
+	switch who, known := claudeRecords[kind]; {
+	case !known:
 		d.skipped.unknown(kind)
 		return true
+	case who == byProgram:
+		d.setTime(parseTime(r.timestamp)) // what has no time of its own takes that of the record before it
+		return true
+	case !gjson.ValidBytes(ln):
+		return false
 	}
 	if isTrue(r.sidechain) && d.opt.File.AgentID == "" {
 		return true

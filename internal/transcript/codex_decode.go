@@ -134,6 +134,7 @@ func uuidTime(id string) time.Time {
 }
 
 func (d *codexDecoder) event(p gjson.Result) {
+	codexEvents.wants(&d.skipped)(p.Get("type").Str)
 	d.events, d.prompt = true, ""
 	delete(d.open, heardID)
 	switch p.Get("type").Str {
@@ -169,6 +170,7 @@ var codexCounts = counts{input: "input_tokens", output: "output_tokens", read: "
 
 // completedItem takes an item of versions from 0.150 on, which have these in place of single events.
 func (d *codexDecoder) completedItem(item gjson.Result) {
+	codexDone.wants(&d.skipped)(item.Get("type").Str)
 	d.itemized = true
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
@@ -252,6 +254,7 @@ func codexChange(c gjson.Result) (e Edit) {
 
 func (d *codexDecoder) item(p gjson.Result) {
 	kind := p.Get("type").Str
+	codexItems.wants(&d.skipped)(kind)
 	if kind != "message" || p.Get("role").Str != "user" {
 		d.addHeldPrompt()
 	}

@@ -58,14 +58,12 @@ func (d *codexDecoder) addToolResult(id string, out gjson.Result) {
 		text = out.Raw
 	}
 	calls := d.part.calls[id]
-	switch {
-	case len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit:
-		d.finishCall(d.part, id, !strings.Contains(text, "Success. Updated the following files"))
-	case gjson.Valid(text) && gjson.Get(text, "answers").IsObject():
+	edits := len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit
+	if !edits && gjson.Valid(text) && gjson.Get(text, "answers").IsObject() {
 		d.addPrompt(d.part, codexAnswers(d.questions, gjson.Get(text, "answers")))
 	}
 	d.addOutput(id, out, text)
-	delete(d.open, id)
+	d.finishCall(d.part, id, edits && !strings.Contains(text, "Success. Updated the following files"))
 }
 
 // codexAnswers puts together what a person chose when the agent asked: each question with its answer.

@@ -29,6 +29,7 @@ type decoder struct {
 	parts   map[string]*part
 	seen    map[string]*part // by the ID of a record of this read; nil where another's work stands before it
 	start   int64            // offset of the record
+	lines   int              // how many there were
 	ts      time.Time        // of the record, or the last one known
 	version string           // of the agent, as last named
 	model   string           // that the record says it is of, where each says it for itself; else see models
@@ -147,6 +148,7 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 	}
 	done, err := eachRecord(ctx, r, &d.skipped, func(ln line) bool {
 		d.start = ln.start
+		d.lines++
 		return visit(ln.text)
 	})
 	if err != nil {
@@ -328,6 +330,7 @@ func (d *decoder) addCall(p *part, u toolUse) {
 	if id != "" && len(u.edits) > 0 {
 		p.asked[id] = u.edits
 	}
+	p.Called++
 	d.awaitOutput(p, id, c)
 	p.model.noteModelOfTurn(d.model, d.start)
 	d.noteEmitted(p, d.start)
@@ -344,6 +347,9 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(d.open, id)
 	edits := p.asked[id]
 	delete(p.asked, id)
+	if len(p.calls[id]) > 0 {
+		p.Ended++
+	}
 	if failed {
 		for _, i := range p.calls[id] {
 			p.ToolCalls[i].Failed = true

@@ -108,6 +108,20 @@ type Options struct {
 
 // Agent is one coding agent's way of keeping transcripts. Implementations hold no
 // state and may be used from several goroutines.
+//
+// What Decode promises of a transcript that grows, read in pieces that end anywhere, each behind the Document.Bytes of the one before:
+//
+//   - Together the pieces give what one read gives, each turn, call and edit once (the compliance suite holds every agent to it). No state goes from
+//     read to read but the offset, whether the session was here, and the time of its last turn.
+//   - A read takes back: it ends before what only a later record decides, and gives nothing from there on. So it ends before a call whose result is
+//     not there where the result says what was edited, or what was printed if outputs are asked for; before a script whose calls are told behind it;
+//     before a text that is told in pieces until something else is told; before a prompt that a later record may repeat.
+//   - What is awaited so does not wait for ever: the next prompt, or the end of the turn, ends it without a result (stopWaiting).
+//   - An end that stays undecided (a queued prompt, a session that has not said where it is, a part in another repository, a model of which nothing
+//     follows) moves the read back only if nothing behind it was given: then it would be given twice.
+//   - A record that is torn, too long, or of a kind that nobody here knows costs itself alone, and is counted. A torn last line waits.
+//
+// Who speaks in which kind of record says a table of each agent (records, in speaker.go); how its program writes in a person's place says session.TypedByPerson.
 type Agent interface {
 	// Name is the session.Session.Source of its sessions: "claude-code".
 	Name() string
@@ -156,6 +170,8 @@ type Part struct {
 	OriginNative string    // native ID of the session of which it begins with a copy, where a record says so
 	TitleKind    TitleKind // of Session.Title
 	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
+	Ended        int       // how many calls of this read have a result; one that names several files is one
+	Called       int       // how many calls there are, counted so
 	Outputs      []Output  // in the order of the results, where Options asks for them; of agents that say so
 	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it
 }
@@ -169,6 +185,7 @@ type Document struct {
 	// first record that says where it was made), if nothing behind it would be read twice, and
 	// before a part in another repository that nothing made in this one follows yet.
 	Bytes         int64
+	Records       int // lines that are not blank
 	Skipped       Counts
 	OtherRepos    []string          // roots of other repositories in which something was said; some may stand there twice
 	Dirs          map[string]string // by native ID of its sessions: the folder in which the agent works, as this read names it first
