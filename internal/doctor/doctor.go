@@ -107,6 +107,10 @@ func (d *doctor) settings(ctx context.Context) {
 	for _, f := range faults {
 		d.addCheck("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
 	}
+	_, wrong := d.FindAgents(conf)
+	for _, err := range wrong { // a hook does not say so
+		d.addCheck("settings", Wrong, "install it, or take it out: git config --unset rekal.agent NAME", "%v", err)
+	}
 	switch {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks
 	case !conf.Enabled:

@@ -6,7 +6,7 @@
 // which prints that session in the neutral form (transcript.Neutral).
 //
 // Promises: the program gets a bounded time, and what it prints is bounded; it is data, as any transcript is. A program that is missing, fails or takes too
-// long costs its own sessions only, and one line of warning.
+// long costs its own sessions only, and one line of warning. Who is in a hurry gets ErrSlow instead, and asks again when nobody waits.
 package external
 
 import (
@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -28,8 +29,8 @@ import (
 
 // The bounds of a program.
 const (
-	listTime = 300 * time.Millisecond // within a hook's time
-	showTime = 5 * time.Second
+	listTime = 30 * time.Second
+	showTime = 30 * time.Second
 	maxList  = 4 << 20
 	maxShow  = 64 << 20
 	maxID    = 200 // bytes
@@ -38,12 +39,22 @@ const (
 // Agent is one program.
 type Agent struct {
 	transcript.Neutral
-	path string
-	env  []string
+	path  string
+	env   []string
+	hurry *atomic.Int64 // nanoseconds that are left for all its calls together; nil: nobody waits
 }
 
-// Find looks for the program of a name on PATH. It is none of the repository's: folders of PATH that are not absolute do not count.
-func Find(name string, env []string) (Agent, error) {
+// ErrSlow is a program that takes longer than its caller can wait.
+var ErrSlow = errors.New("it takes longer than a commit may wait")
+
+// Find looks for the program of a name on PATH. It is none of the repository's: folders of PATH that are not absolute do not count. Its calls together
+// get a patience; 0 is none in particular.
+func Find(name string, env []string, patience time.Duration) (Agent, error) {
+	var hurry *atomic.Int64
+	if patience > 0 {
+		hurry = &atomic.Int64{}
+		hurry.Store(int64(patience))
+	}
 	path := ""
 	for _, v := range env {
 		if list, ok := strings.CutPrefix(v, "PATH="); ok {
@@ -53,7 +64,7 @@ func Find(name string, env []string) (Agent, error) {
 	for _, dir := range filepath.SplitList(path) {
 		if file := filepath.Join(dir, "git-rekal-agent-"+name); filepath.IsAbs(dir) {
 			if found, err := exec.LookPath(file); err == nil {
-				return Agent{transcript.Neutral{Source: name}, found, env}, nil
+				return Agent{transcript.Neutral{Source: name}, found, env, hurry}, nil
 			}
 		}
 	}
@@ -103,6 +114,14 @@ var errLong = errors.New("it prints too much")
 
 // run is what the program prints.
 func (a Agent) run(ctx context.Context, most time.Duration, bytes int, args ...string) ([]byte, error) {
+	slow := fmt.Errorf("it takes longer than %v", most)
+	if a.hurry != nil {
+		if left := time.Duration(a.hurry.Load()); left < most {
+			most, slow = max(left, 0), ErrSlow
+		}
+		began := time.Now()                                       //nolint:forbidigo // how long somebody waits is measured, and told to nobody
+		defer func() { a.hurry.Add(-int64(time.Since(began))) }() //nolint:forbidigo // as above
+	}
 	ctx, stop := context.WithTimeout(ctx, most)
 	defer stop()
 	cmd := exec.CommandContext(ctx, a.path, args...)
@@ -114,7 +133,7 @@ func (a Agent) run(ctx context.Context, most time.Duration, bytes int, args ...s
 	case out.over:
 		err = errLong
 	case ctx.Err() != nil:
-		err = fmt.Errorf("it takes longer than %v", most)
+		err = slow
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", filepath.Base(a.path), args[0], err)

@@ -55,6 +55,11 @@ const ahead = 24
 // The next hook goes on with the rest.
 const most = 48 << 20
 
+// agentPatience is how long a hook waits for a program that gives sessions; one that takes longer is asked again when nobody waits.
+const agentPatience = 100 * time.Millisecond
+
+var errSlowAgent = errors.New("a program that gives sessions takes longer than a commit may wait")
+
 var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
 
 // sendBudget is how long a push of code is held up in all: by capture, and then by the
@@ -76,7 +81,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	within, cancel := context.WithTimeout(whole, wait)
 	defer cancel()
 	leave := func(input string, err error) error {
-		if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) {
+		if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) && !errors.Is(err, errSlowAgent) {
 			return err
 		}
 		if !c.Late && c.startLater(p, input) == nil {
@@ -132,6 +137,9 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	if err := w.RequireCode(); err != nil {
 		return err
 	}
+	if !c.Late {
+		w.AgentPatience = agentPatience
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err
@@ -148,6 +156,10 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	}
 	out, err := run()
 	for _, warning := range out.Warnings {
+		if workspace.IsSlowAgent(warning) {
+			err = errors.Join(err, errSlowAgent)
+			continue
+		}
 		w.Warn(warning)
 	}
 	c.Skipped(out)

@@ -80,6 +80,10 @@ type Workspace struct {
 	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
 	preparedVector   func() []float32              // waits for it; nil: nothing is expected
 
+	// AgentPatience is how long programs of the user that give sessions may take, all calls of one together, where somebody waits who must not see a word
+	// of them: a hook. Then IsSlowAgent tells of one that takes longer. 0 is no hurry.
+	AgentPatience time.Duration
+
 	tookIn, tookInSigned bool // a fetch had brought something of ledgers; there were signatures
 }
 
@@ -380,20 +384,34 @@ func (w *Workspace) pathInGroup() func(root string) string {
 
 // Agents are the agents whose sessions are captured: those that git-rekal reads, and programs of the user. It warns of a program that is missing.
 func (w *Workspace) Agents(c config.Config) []transcript.Agent {
-	all := transcript.Agents()
+	all, missing := w.FindAgents(c)
+	for _, err := range missing {
+		if w.AgentPatience == 0 {
+			w.Warn(err)
+		}
+	}
+	return all
+}
+
+// FindAgents are these agents, and what is wrong with programs that rekal.agent names.
+func (w *Workspace) FindAgents(c config.Config) (all []transcript.Agent, wrong []error) {
+	all = transcript.Agents()
 	for _, name := range c.Agents {
-		a, err := external.Find(name, w.Env)
+		a, err := external.Find(name, w.Env, w.AgentPatience)
 		if slices.Contains(session.Agents(), name) {
 			err = fmt.Errorf("rekal.agent %q: its sessions are read already", name)
 		}
 		if err != nil {
-			w.Warn(err)
+			wrong = append(wrong, err)
 			continue
 		}
 		all = append(all, a)
 	}
-	return all
+	return all, wrong
 }
+
+// IsSlowAgent reports whether a warning is of a program that takes longer than AgentPatience.
+func IsSlowAgent(warning error) bool { return errors.Is(warning, external.ErrSlow) }
 
 // What a text is redacted for. Secrets that are found in a text to be stored are remembered; those in a text of others, or one that is only
 // shown, are not.
