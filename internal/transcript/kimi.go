@@ -171,6 +171,6 @@ var kimiTools = toolForms{
 	editNeedsResult: true,
 }
 
-func (Kimi) recognises(rec gjson.Result) (File, bool) {
+func (Kimi) recognises(rec gjson.Result) (File, bool) { //nolint:unparam // no record names its session; the others' do
 	return File{}, rec.Get("type").Str == "context.append_message" && rec.Get("message.role").Exists()
 }

@@ -61,12 +61,18 @@ func TestSurveyGenerated(t *testing.T) {
 		folder, at string
 		agent      transcript.Agent
 	}{
-		{"claude-code-2.1.332", ".claude", transcript.ClaudeCode{}}, {"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}},
-		{"copilot-1.0.102", ".copilot", transcript.Copilot{}}, {"gemini-cli-0.61.0", ".gemini", transcript.Gemini{}},
-		{"opencode-1.18.33", ".local/share/opencode", transcript.OpenCode{}}, {"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}},
-		{"pi-1.6.0/classic", ".pi/agent", transcript.Pi{}}, {"qwen-code-0.24.4", ".qwen", transcript.Qwen{}},
-		{"droid-0.225.2", ".factory", transcript.Droid{}}, {"cline-3.0.65", ".cline/data", transcript.Cline{}},
-		{"kimi-code-2.1.0", ".kimi-code", transcript.Kimi{}}, {"grok-1.0.41", ".grok", transcript.Grok{}},
+		{"claude-code-2.1.332", ".claude", transcript.ClaudeCode{}},
+		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}},
+		{"copilot-1.0.102", ".copilot", transcript.Copilot{}},
+		{"gemini-cli-0.61.0", ".gemini", transcript.Gemini{}},
+		{"opencode-1.18.33", ".local/share/opencode", transcript.OpenCode{}},
+		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}},
+		{"pi-1.6.0/classic", ".pi/agent", transcript.Pi{}},
+		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}},
+		{"droid-0.225.2", ".factory", transcript.Droid{}},
+		{"cline-3.0.65", ".cline/data", transcript.Cline{}},
+		{"kimi-code-2.1.0", ".kimi-code", transcript.Kimi{}},
+		{"grok-1.0.41", ".grok", transcript.Grok{}},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			data, home := harness.Data(t, "agents-generated/"+c.folder), t.TempDir()
