@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/group"
@@ -230,7 +231,11 @@ func (app *App) completeIDs(ctx context.Context, prefix string) (out []completio
 		if len(ids) > shownIDs {
 			ids = ids[1:] // how far an ID may be cut its neighbours decide
 		}
+		purged, _ := at.PurgedIDs(ctx)
 		for _, id := range slices.Backward(ids) {
+			if slices.Contains(purged, id) {
+				continue
+			}
 			shown := id[:max(len(names.Short(id)), len(prefix))]
 			out = append(out, completion{prefix + shown[len(prefix):], titles[id]})
 		}
@@ -245,7 +250,11 @@ func (app *App) withExistingIndex(ctx context.Context, into func(*ask.Moment)) {
 		return
 	}
 	defer w.Close()
-	if at, err := ask.Open(ctx, w, ask.Opening{Reader: gate.Person}); err == nil {
+	reader := gate.Person // whose shell asks, through a pipe
+	if capture.InAgent(app.Getenv) {
+		reader = gate.Agent
+	}
+	if at, err := ask.Open(ctx, w, ask.Opening{Reader: reader}); err == nil {
 		into(at)
 		_ = at.Close()
 	}
@@ -256,6 +265,9 @@ func (app *App) completePurged(ctx context.Context) (out []completion) {
 	app.withExistingIndex(ctx, func(at *ask.Moment) {
 		ids, _ := at.PurgedIDs(ctx)
 		for _, id := range slices.Backward(ids) {
+			if slices.Contains(at.Barred(), id) {
+				continue
+			}
 			titles, _ := at.TitlesByIDPrefix(ctx, id, 1) // without one it is restored as well
 			out = append(out, completion{id, titles[id]})
 		}

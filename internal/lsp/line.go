@@ -23,14 +23,14 @@ type Line struct {
 	Author  string `json:"author,omitempty"`
 	Agent   string `json:"agent,omitempty"`
 	Model   string `json:"model,omitempty"`
-	When    string `json:"when,omitempty"`   // time of the session's last turn, RFC 3339, UTC
-	Tie     string `json:"tie,omitempty"`    // wrote, edited, made, named or inferred
+	When    string `json:"when,omitempty"` // time of the session's last turn, RFC 3339, UTC
+	Tie     string `json:"tie,omitempty"`  // wrote, edited, made, named or inferred
 
 	Evidence string `json:"evidence,omitempty"` // of it
-	Exact   bool   `json:"exact,omitempty"`  // the session is known to have written this line
-	Shared  bool   `json:"shared,omitempty"` // one of several sessions brought it
-	Commit  string `json:"commit,omitempty"` // that brought it, 7 digits
-	Note    string `json:"note,omitempty"`   // who brought it as another tool noted; only where no session is known
+	Exact    bool   `json:"exact,omitempty"`    // the session is known to have written this line
+	Shared   bool   `json:"shared,omitempty"`   // one of several sessions brought it
+	Commit   string `json:"commit,omitempty"`   // that brought it, 7 digits
+	Note     string `json:"note,omitempty"`     // who brought it as another tool noted; only where no session is known
 }
 
 // The states of a line.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/gate"
 )
 
 // exportedFiles is how many pages of files an export has: those that most sessions touched. Each asks git for the history of its lines.
@@ -26,6 +28,7 @@ func (s *Site) Export(ctx context.Context, dir string, progress func(done, left 
 	if err := prepareFolder(dir); err != nil {
 		return 0, err
 	}
+	s.reader = gate.Stranger
 	queue, files := []string{""}, 0
 	known := map[string]bool{"": true}
 	l := links{Static: true, to: func(address string) string {

@@ -48,13 +48,14 @@ type Site struct {
 	name         string             // of the repository, or of several
 	groupMembers *group.Which       // which are searched at once; nil: the one
 	rights       *rights            // nil: whoever is answered sees all
+	reader       gate.Reader        // who is shown pages where there are no rights
 	templates    map[string]*template.Template
 	markdown     *markdown.Renderer
 }
 
 // New reads the templates.
 func New(process workspace.Process, name string, explain func(error) string) (*Site, error) {
-	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New(process.Now)}
+	s := &Site{reader: gate.Person, process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New(process.Now)}
 	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(pages, "pages/layout.html", "pages/parts.html")
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (s *Site) makeContent(ctx context.Context, person, name string, query url.V
 	}
 	defer w.Close()
 	if s.rights == nil {
-		return repoContent(ctx, w, maker, ask.Opening{Records: name == "", Reader: gate.Person}, query, l)
+		return repoContent(ctx, w, maker, ask.Opening{Records: name == "", Reader: s.reader}, query, l)
 	}
 	seen, err := s.rights.visible(ctx, person, w)
 	if err != nil {
