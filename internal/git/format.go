@@ -80,9 +80,11 @@ func (r *Repo) chooseStore() (err error) {
 		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"", ErrUnsupported)
 	}
 	r.git = &plumbing{repo: r}
+	// Where the environment names other places of objects, as scripts do that write elsewhere first, git knows them, and libgit2 does not.
+	elsewhere := r.Variable("GIT_OBJECT_DIRECTORY")+r.Variable("GIT_ALTERNATE_OBJECT_DIRECTORIES") != ""
 	switch isSHA1 := r.format.OIDSize == sha1Format.OIDSize; strings.ToLower(refs) {
 	case "", "files":
-		if isSHA1 {
+		if isSHA1 && !elsewhere {
 			r.git.headersOnly = true
 			r.store, err = newLibrary(r)
 			return err

@@ -19,6 +19,8 @@ type Commit struct {
 	Message   string
 	ChangeID  string // what stays the same when Jujutsu rewrites the commit; "" where its header says none
 	Signed    bool   // it holds a signature, which nobody has looked at
+
+	encoding string // of Message and names, if that is not UTF-8; see recode
 }
 
 // Subject is the first line of the message.
@@ -38,6 +40,9 @@ func (r *Repo) Commit(id OID) (Commit, error) {
 		return Commit{}, fmt.Errorf("git: commit %s: %w", id, err)
 	}
 	c.OID = OID(strings.ToLower(string(id)))
+	if c.encoding != "" {
+		r.recode(&c)
+	}
 	return c, nil
 }
 
@@ -60,6 +65,10 @@ func parseCommit(raw string) (c Commit, err error) {
 			c.ChangeID = value
 		case "gpgsig", "gpgsig-sha256":
 			c.Signed = true
+		case "encoding":
+			if !strings.EqualFold(value, "utf-8") && !strings.EqualFold(value, "utf8") {
+				c.encoding = value
+			}
 		}
 	}
 	for _, id := range append([]OID{c.Tree}, c.Parents...) {

@@ -74,9 +74,12 @@ func (r *Repo) IsFoundBare() bool {
 // TrustIf makes the programs that the repository's own configuration names depend on a condition, which is asked when git is first started for it.
 func (r *Repo) TrustIf(trusted func() bool) { r.trusts = trusted }
 
+// IsTrusted reports whether programs may start that the repository's own configuration names.
+func (r *Repo) IsTrusted() bool { return r.trusts == nil || r.trusts() }
+
 // withoutPrograms are options with which git starts no hook, and no file monitor that the repository's own configuration names.
 func (r *Repo) withoutPrograms() []string {
-	if r.trusts == nil || r.trusts() {
+	if r.IsTrusted() {
 		return nil
 	}
 	return []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}

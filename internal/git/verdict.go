@@ -146,7 +146,7 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 // usersSigningPrograms are options that name the programs by which git looks at signatures as the user's and the system's configuration do, where
 // the repository's own is not trusted.
 func (r *Repo) usersSigningPrograms(ctx context.Context) (options []string, err error) {
-	if r.trusts == nil || r.trusts() {
+	if r.IsTrusted() {
 		return nil, nil
 	}
 	own, err := OwnSettings(ctx, r.dir, r.env, `^gpg\.([a-z0-9]+\.)?program$`)

@@ -146,7 +146,9 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	if err != nil {
 		return Blame{}, err
 	}
-	if unsaved != nil {
+	if stored, ok := c.StoredText(file); ok && unsaved == nil {
+		now, unsaved = stored, stored
+	} else if unsaved != nil {
 		now = unsaved
 	}
 	text := textLines(now)
@@ -209,6 +211,9 @@ func textLines(text []byte) (out []string) {
 // textToBlame is the content of a file whose lines can be looked for.
 func textToBlame(c *worktree.Content, file string) ([]byte, error) {
 	text, err := c.Text(file)
+	if stored, ok := c.StoredText(file); ok {
+		text = stored
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -35,6 +35,12 @@ func (c *Content) run(args ...string) (string, error) {
 	return c.repo.Run(c.repo.Context(), append(options, args...)...)
 }
 
+// isUnchangedByFilters reports whether git, with all filters of the user's, finds a file as it is in the index.
+func (c *Content) isUnchangedByFilters(file string) bool {
+	out, err := c.repo.Run(c.repo.Context(), "-C", c.root, "--literal-pathspecs", "diff-files", "--name-only", "--", file)
+	return err == nil && out == ""
+}
+
 // blobByGit asks git what it would store of a file: ends of lines, "$Id$", other encodings. Which of these
 // a file has is for git's attributes to say, and libgit2 reads its whole index first. One git is asked for all files.
 func (c *Content) blobByGit(file string) git.OID {
