@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/git-rekal/git-rekal/internal/git"
 )
 
 // cacheFile lies in .git/rekal/. It holds nothing that the ledger and the transcripts do not
@@ -44,6 +46,9 @@ func readCache(path string) *state {
 	}
 	return c.State
 }
+
+// LastTips are the ledgers on this machine as the last capture left them, by ref; none where no cache is.
+func LastTips(dir string) map[string]git.OID { return readCache(filepath.Join(dir, cacheFile)).Tips }
 
 // isInitialised reports whether nothing is missing that newState makes.
 func (st *state) isInitialised() bool {

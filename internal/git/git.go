@@ -250,11 +250,18 @@ func (r *Repo) Head() (Head, error) { return r.HeadIn(r.layout.GitDir) }
 // HeadIn reads HEAD of the worktree with a git directory. It stands in a file, but in a repository with reftable, where that names a ref that
 // can't be.
 func (r *Repo) HeadIn(gitDir string) (Head, error) {
-	text, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
-	if err != nil {
-		return Head{}, fmt.Errorf("git: read HEAD: %w", err)
+	file := filepath.Join(gitDir, "HEAD")
+	ref, symbolic := "", false
+	if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "refs/") { // core.preferSymlinkRefs
+		ref, symbolic = to, true
+	} else {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return Head{}, fmt.Errorf("git: read HEAD: %w", err)
+		}
+		ref, symbolic = strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
 	}
-	ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+	var err error
 	if ref == "refs/heads/.invalid" {
 		ref, symbolic, err = r.headFromReftable(r.HeadName(gitDir))
 	}

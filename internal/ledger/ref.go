@@ -126,6 +126,20 @@ func Misnamed(repo *git.Repo) ([]string, error) {
 	return misnamed, err
 }
 
+// isCodeBranch reports whether a branch below rekal/ is one of code, as somebody may call one: it holds no format file, and its name is no address. The
+// last is looked at first, because it costs nothing.
+func isCodeBranch(repo *git.Repo, ref string, tip git.OID) bool {
+	if strings.Contains(ref, "@") || strings.Contains(ref, "%40") {
+		return false
+	}
+	c, err := repo.Commit(tip)
+	if err != nil {
+		return false
+	}
+	blob, err := repo.Trees(treeBytes).File(c.Tree, formatFile)
+	return err == nil && blob == ""
+}
+
 func listHeads(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	refs, err := repo.Refs(localPrefix+"*", remotePrefix+"*")
 	if err != nil {
@@ -137,6 +151,9 @@ func listHeads(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	}
 	maps.Copy(refs, private)
 	for _, ref := range slices.Sorted(maps.Keys(refs)) { // refs/heads/… before refs/rekal…
+		if isCodeBranch(repo, ref, refs[ref]) {
+			continue
+		}
 		h := Head{Ref: ref, OID: refs[ref]}
 		rest, local := strings.CutPrefix(ref, localPrefix)
 		if !local {

@@ -184,6 +184,7 @@ func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
+	maps.DeleteFunc(tips, func(ref string, tip git.OID) bool { return isCodeBranch(repo, ref, tip) })
 	return tips, nil
 }
 
@@ -231,7 +232,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed refChan
 	}
 	for _, from := range slices.Sorted(maps.Keys(tips)) {
 		name := strings.TrimPrefix(from, prefix)
-		if strings.Contains(name, "/") {
+		if strings.Contains(name, "/") || isCodeBranch(l.repo, from, tips[from]) {
 			continue // an escaped address holds no slash
 		}
 		if !isAddressRef(name) {

@@ -176,6 +176,9 @@ func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
 		return nil, err
 	}
 	w.adoptFetched(w.Repo.Context())
+	if lost := w.LostLedger(); lost != nil {
+		w.Warn(lost)
+	}
 	return w.Materializer(w.Warn), nil
 }
 
@@ -508,6 +511,9 @@ func (w *Workspace) ensureLedger(ctx context.Context, a Author) error {
 		if taken {
 			w.Warn(fmt.Errorf("the ledger %s was gone; it goes on from what %q held", a.Ledger.Ref(), remote))
 		}
+	}
+	if err := w.LostLedger(); err != nil {
+		return err
 	}
 	own, err := ledger.LocalTips(w.Repo)
 	if err == nil && len(own) == 0 {

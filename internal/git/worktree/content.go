@@ -178,6 +178,10 @@ func (c *Content) SHA1Blob(file string) git.OID {
 func (c *Content) Text(file string) ([]byte, error) {
 	if c.root != "" {
 		info, err := c.lstat(file)
+		if err == nil && info.Mode()&os.ModeSymlink != 0 { // as git stores it
+			to, err := os.Readlink(c.diskPath(file))
+			return []byte(to), err
+		}
 		if err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("git: %q in the working tree: %w", file, git.ErrNotFound)
 		}
