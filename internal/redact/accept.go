@@ -76,7 +76,7 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	digits := hasDigit(v)
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted) && !w.isEmphasis(lo, hi):
-	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0): // tells about secrets, or is a parameter
+	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0) && (w.kind != password || !isMadeUpPassword(v) || !twoDigits(v)): // tells about secrets, or is a parameter
 	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
 		return false

@@ -25,6 +25,8 @@ func detectors() []detector {
 		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
 		{"vendor-token", vendorPrefixes(), vendorToken},
+		{"generic-secret", []string{".join(", "fromcharcode(", "chr("}, spelledOut},
+		{"generic-secret", []string{"password", "passphrase", "token", "secret"}, spaced},
 	}
 	for _, s := range shapes() {
 		all = append(all, detector{s.rule, s.keywords, s.find})
@@ -284,6 +286,50 @@ func mnemonic(s *scanner, at window) {
 	}
 }
 
+// spelledOut finds a value that code puts together from single characters or their numbers, on a line that names a secret.
+func spelledOut(s *scanner, at window) {
+	line := lineOf(s.t, at.lo, at.hi, 4*longestValue)
+	list := window{at.lo, line.hi}
+	if s.low[at.lo] == '.' {
+		list = window{line.lo, at.lo}
+	}
+	s.work += line.hi - line.lo
+	m := characterList.FindStringIndex(s.t[list.lo:list.hi])
+	if m != nil && secretWord.MatchString(s.low[line.lo:list.lo+m[0]]) {
+		s.addFound(list.lo+m[0], list.lo+m[1], "generic-secret", at)
+	}
+}
+
+var (
+	characterList = lazy.Expr(`(?:["'][^"'\\]["']\s*,\s*){5,}["'][^"'\\]["']|\b(?:\d{2,3}\s*,\s*){5,}\d{2,3}\b|chr\(\d+\)(?:\s*[+.]\s*chr\(\d+\)){5,}`)
+	secretWord    = lazy.Expr(`pass|pwd|secret|token|key|cred`)
+)
+
+// spaced finds a value with a space between all its characters.
+func spaced(s *scanner, at window) {
+	rest := s.t[at.hi:min(len(s.t), at.hi+2*maxReach)]
+	if !hasSpacedOut(rest[:min(len(rest), 40)]) {
+		return
+	}
+	m := spacedForm.FindStringSubmatchIndex(rest)
+	s.work += len(rest)
+	if m != nil && gradeOf(strings.ReplaceAll(rest[m[2]:m[3]], " ", ""), true) >= passwordLike {
+		s.addFound(at.hi+m[2], at.hi+m[3], "generic-secret", at)
+	}
+}
+
+// hasSpacedOut reports whether three characters stand in a text with spaces around them.
+func hasSpacedOut(t string) bool {
+	for i := 0; i+6 < len(t); i++ {
+		if t[i] == ' ' && t[i+2] == ' ' && t[i+4] == ' ' && t[i+6] == ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+var spacedForm = lazy.Expr(`^(?: (?:is|letter by letter|spelled out|with spaces))*[ :=]{1,3}((?:[!-~] ){6,}[!-~])(?:\s|$)`)
+
 // shape is what a token looks like where its maker put no prefix before it.
 type shape struct {
 	rule     string
@@ -308,6 +354,7 @@ func shapes() []*shape {
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), givesAccess},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return looksRandom(v) && !isHashOrID(v) }},
 		{"shared-signature", []string{"?code=", "&code="}, false, 0, lazy.Expr(`^[?&](?i:code)=([\w+/%-]{20,}={0,2})`), givesAccess},
+		{"generic-cookie", []string{"true\t/", "false\t/"}, false, 0, lazy.Expr(`(?i)^(?:true|false)\t/[^\t\n]*\t(?:true|false)\t\d+\t[^\t\n]+\t([^\s"']{8,})`), givesAccess},
 		{"request-signature", []string{"-signature", "-hmac-sha"}, false, 0, lazy.Expr(`(?i)^-(?:signature(?:-\w+)?|hmac-sha\d+)["']?[ \t]*[:=][ \t]*["']?(?:t=\d+,)?(?:v\d[=,]|sha\d+=)?([\da-f]{40,128}|[\w+/-]{27,88}={0,2})(?:[^\w+/=-]|$)`), givesAccess},
 		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), hasBothCasesAndDigit},

@@ -177,7 +177,14 @@ var (
 )
 
 // isSample reports whether v is a password that everybody takes for an example.
-func isSample(v string) bool { return samples[lower(strings.TrimRight(v, "!.1"))] || samples[lower(v)] }
+func isSample(v string) bool {
+	const longest = 20
+	if len(v) > longest {
+		return false
+	}
+	low := lower(v)
+	return samples[low] || samples[strings.TrimRight(low, "!.1")]
+}
 
 var samples = setOf("hunter2 letmein s3cr3t s3cret secret123 mysecret supersecret topsecret supersecretpassword mysecretpassword mypassword passw0rd p4ssw0rd " + //nolint:gochecknoglobals // read-only
 	"p@ssw0rd p@ssword pa$$word pa$$w0rd password1 password12 password123 password1234 admin123 admin1234 root123 user123 test123 test1234 demo123 foobar123 " +

@@ -31,7 +31,7 @@ func newHomes(own []string) (h homes) {
 
 // replace puts "~" for each home. Regular expressions for it took a tenth to a fifth of redaction's time.
 func (h homes) replace(s string) string {
-	if !strings.ContainsAny(s, `/\-`) {
+	if !strings.ContainsAny(s, `/\`) && !strings.Contains(s, "-Users-") {
 		return s
 	}
 	for _, word := range h.words {

@@ -41,7 +41,11 @@ func privateKey(s *scanner, at window) {
 			return
 		}
 		body := skip(t, at.hi+dashes, "-")
-		if hi := s.keyEnd(body); hi > body {
+		hi := s.keyEnd(body)
+		if hi == body || strings.Count(s.t[body:hi], "\n") < 3 {
+			hi = max(hi, s.labelledKeyEnd(body))
+		}
+		if hi > body {
 			s.addFound(lo, hi, "private-key", at)
 		}
 	case strings.Contains(before, "end"): // of a key whose beginning was cut off
@@ -66,6 +70,31 @@ func (s *scanner) keyEnd(i int) int {
 	s.key = i + m[1]
 	return s.key
 }
+
+// labelledKeyEnd is the end of a key with something before each line, as logs, searches and scripts have it; i where the END line is not here, or
+// less than half of what is before it looks like a key.
+func (s *scanner) labelledKeyEnd(i int) int {
+	part, _, _ := strings.Cut(s.t[i:min(len(s.t), i+maxKey)], "BEGIN") // of the next one
+	m := keyEndLine.FindStringIndex(part)
+	s.work += len(part)
+	if m == nil {
+		return i
+	}
+	size := 0
+	for _, run := range keyRun.FindAllStringIndex(part[:m[0]], -1) {
+		size += run[1] - run[0]
+	}
+	if 2*size < m[0] || !looksRandom(keyRun.FindString(part)) {
+		return i
+	}
+	s.key = i + m[1]
+	return s.key
+}
+
+var (
+	keyEndLine = lazy.Expr(`END [\w ]*PRIVATE KEY[\w ]*--+`)
+	keyRun     = lazy.Expr(`[A-Za-z\d+/=]{40,}`)
+)
 
 const (
 	// betweenLines is what stands between the lines of a key, also where it is quoted, or printed behind the numbers of its lines.

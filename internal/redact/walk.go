@@ -184,6 +184,10 @@ func (w *walk) step() (lo, hi int, done bool) {
 			return w.elementText()
 		}
 		return 0, 0, false
+	case c == '$' && defaultValue.MatchString(w.t[w.i:min(len(w.t), w.i+60)]): // of a variable
+		w.i += len(defaultValue.FindString(w.t[w.i:min(len(w.t), w.i+60)]))
+		w.binding = max(w.binding, assigned)
+		return w.atWord()
 	case isQuoteAt(w.t, w.i), c == 'q' || c == '%' || c == '~':
 		if lo, hi, closed := stringAt(w.t, w.i); closed || isQuoteAt(w.t, w.i) {
 			return w.atQuote(lo, hi, closed)
@@ -214,6 +218,9 @@ func (w *walk) step() (lo, hi int, done bool) {
 	w.i++
 	return 0, 0, false
 }
+
+// defaultValue stands before what a variable is where nobody sets it: "${DB_PASSWORD:-".
+var defaultValue = lazy.Expr(`^\$\{\w+:[-=]?`)
 
 // yamlTag is a tag or an anchor of YAML: "!!str ", "&db ".
 var yamlTag = lazy.Expr(`^[!&][a-z_!][\w-]* `)
@@ -314,7 +321,9 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 	w.i = hi
 	if strings.Trim(v, "-_*~#") != "" {
 		w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
-		w.updateBinding(w.low[lo:hi])
+		if !strings.HasSuffix(w.low[:lo], " for ") { // "passphrase for key …"
+			w.updateBinding(w.low[lo:hi])
+		}
 	}
 	return 0, 0, false
 }
@@ -404,7 +413,7 @@ func (s *scanner) valueBefore(n name) (int, int) {
 }
 
 // valueThenName stands between a value and the name after it: " is ", " <- ", " (".
-var valueThenName = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak)\\s)")
+var valueThenName = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:is|was|are|as|to|into|decodes to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak)\\s)")
 
 // valueOnNextLine is the only word on the line after i, if it has the grade that a name of kind k requires. It passes a fence, and lines of
 // one word that end in "|".
@@ -462,6 +471,8 @@ func assignEnd(t string, i int) int {
 	c := t[i]
 	if isAlphanumeric(c) || c == ' ' {
 		return i
+	} else if c == '!' && strings.HasPrefix(t[i:], "!=") {
+		return skip(t, i+1, "=")
 	}
 	j := skip(t, i, "?|+~<-:.")
 	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && c != '<' && t[i:k] != ">" {
