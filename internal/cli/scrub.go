@@ -181,6 +181,14 @@ func (app *App) replaceOnRemotes(ctx context.Context, w *workspace.Workspace, au
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.notifyStep("replacing the ledger on " + remote)
+		to, err := w.Route(ctx, remote)
+		if err == nil && remote == author.Config.Remote && !author.Config.Agreed(remote, to.All()...) {
+			err = fmt.Errorf(`%q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
+		}
+		if err != nil {
+			holding, errs = append(holding, remote), append(errs, err)
+			continue
+		}
 		if _, err := w.Send(ctx, author, remote, nil, git.Attended(app.Terminal)); err != nil {
 			holding = append(holding, remote)
 			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))

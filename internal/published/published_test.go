@@ -150,6 +150,8 @@ func TestPushed(t *testing.T) {
 			p.Write("repo/local.txt", "LocalWord\n")
 			p.Git("repo", "commit", "-q", "-a", "--amend", "-m", "local")
 			ask("amended", nil, "AES-256-CTR", "PushedWord", "LocalWord here", "BranchWord")
+			p.Git("repo", "tag", "-a", "-m", "tag", "v1")
+			ask("its tag being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "v1")))}, "AES-256-CTR", "PushedWord", "LocalWord", "BranchWord")
 			ask("being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "HEAD")))}, "AES-256-CTR", "PushedWord", "LocalWord", "BranchWord")
 		})
 	}

@@ -92,7 +92,10 @@ func (t *tree) readPushed(ctx context.Context, head git.OID, pushing []git.OID) 
 		if len(t.pushed) == maxPushed {
 			break
 		}
-		c, err := t.repo.Commit(id) // a tag of something else is pushed, too
+		c, err := t.repo.Commit(id)
+		if at, is := t.repo.Resolve(string(id)); err != nil && is == nil { // a tag, if it is one of a commit
+			c, err = t.repo.Commit(at)
+		}
 		if err == nil && !slices.Contains(t.pushed, c.Tree) {
 			t.pushed = append(t.pushed, c.Tree)
 		}
