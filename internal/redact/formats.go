@@ -106,7 +106,11 @@ func (s *scanner) findPrefixedTokens(part window) {
 		}
 		s.work += end - lo
 		body := t[sign+1 : end]
-		if len(body) >= minHinted && (forKeys.MatchString(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3) {
+		whole := end
+		for whole < len(t) && whole < end+minHinted && (isWordByte(t[whole]) || t[whole] == '-') { // a token may hold the signs of its prefix
+			whole++
+		}
+		if whole-sign > minHinted && isForKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3 {
 			from, to := s.tokenAt(lo, sign+1)
 			s.addFound(from, to, "vendor-token", window{lo, sign})
 		}
@@ -117,8 +121,17 @@ func (s *scanner) findPrefixedTokens(part window) {
 // beforeRest are the bytes behind which no token begins.
 var beforeRest = bytesIn("-+/=._" + alnumSet) //nolint:gochecknoglobals // read-only
 
-// forKeys is the end of a prefix that says that a key follows.
-var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
+// isForKeys reports whether the end of a prefix says that a key follows.
+func isForKeys(prefix string) bool {
+	for _, end := range forKeys {
+		if strings.HasSuffix(prefix, end) {
+			return true
+		}
+	}
+	return false
+}
+
+var forKeys = strings.Fields("sk pk pat key api tok tkn token secret live prod production sandbox pw oat") //nolint:gochecknoglobals // read-only
 
 // givesAccess reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
 func givesAccess(v string) bool {
