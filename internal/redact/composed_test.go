@@ -28,6 +28,7 @@ func TestComposed(t *testing.T) {
 		{"key with times", labelled("2026-01-01T10:00:00Z "), "7VIrxaR7kQfWv52u"},
 		{"key in a script", labelled("echo '"), "7VIrxaR7kQfWv52u"},
 		{"cookies of curl", "#HttpOnly_.acme.dev\tTRUE\t/\tTRUE\t1799999999\tpref\t7tNcq0Lw2ZkVb9RmXs41", "7tNcq0"},
+		{"cookies of curl, pasted", ".acme.dev TRUE / FALSE 1799999999 pref 7tNcq0Lw2ZkVb9RmXs41", "7tNcq0"},
 		{"signature of a request", "X-Hub-Signature-256: sha256=" + strings.Repeat("8fa9d038", 8), "8fa9d038"},
 		{"key in a hook's query", "https://acme.dev/webhook/send?key=8fa9d038-089a-40cf-9ca0-3b80f5e98a86", "8fa9d038"},
 	} {

@@ -367,7 +367,7 @@ func shapes() []*shape {
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[?&;-](?i:sig|signature)=([\w+/%=~-]{20,})`), givesAccess},
 		{"shared-signature", []string{"sig=", "signature="}, false, 1, lazy.Expr(`^[^A-Za-z]?(?i:sig|signature)=([\w+/%=~-]{20,})`), func(v string) bool { return looksRandom(v) && !isHashOrID(v) }},
 		{"shared-signature", []string{"?code=", "&code="}, false, 0, lazy.Expr(`^[?&](?i:code)=([\w+/%-]{20,}={0,2})`), givesAccess},
-		{"generic-cookie", []string{"true\t/", "false\t/"}, false, 0, lazy.Expr(`(?i)^(?:true|false)\t/[^\t\n]*\t(?:true|false)\t\d+\t[^\t\n]+\t([^\s"']{8,})`), givesAccess},
+		{"generic-cookie", []string{"true\t/", "false\t/", "true /", "false /"}, false, 0, lazy.Expr(`(?i)^(?:true|false)[\t ]+/[^\s]*[\t ]+(?:true|false)[\t ]+\d+[\t ]+[^\s]+[\t ]+([^\s"']{8,})`), givesAccess},
 		{"request-signature", []string{"-signature", "-hmac-sha"}, false, 0, lazy.Expr(`(?i)^-(?:signature(?:-\w+)?|hmac-sha\d+)["']?[ \t]*[:=][ \t]*["']?(?:t=\d+,)?(?:v\d[=,]|sha\d+=)?([\da-f]{40,128}|[\w+/-]{27,88}={0,2})(?:[^\w+/=-]|$)`), givesAccess},
 		{"sidekiq-secret", []string{"contribsys__com"}, false, 0, lazy.Expr(`(?i)^contribsys__com\W{1,5}([\da-f]{8}:[\da-f]{8})\b`), nil},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), hasBothCasesAndDigit},
