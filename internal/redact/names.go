@@ -249,7 +249,7 @@ func setOf(words string) map[string]bool {
 
 // What people say about logging in, what is called for it, and what is called with a password alone.
 var (
-	spokenFor = strings.Split("login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,encrypt it with,decrypt it with,decrypt with,sudo with,sudo works with,connects with,connecting as,test account,test user,demo account,demo user,authenticate,credentials,admin,"+ //nolint:gochecknoglobals // read-only
+	spokenFor = strings.Split("login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,encrypt it with,decrypt it with,decrypt with,sudo with,sudo works with,connects with,connecting as,connected as,connect with,logged in as,signed in as,protected with,unzip it with,open it with,test account,test user,demo account,demo user,authenticate,credentials,admin,"+ //nolint:gochecknoglobals // read-only
 		"zugangsdaten,identifiants,credenciales,credenziali,melde,anmelden,einloggen,inloggen,connecte,accedi,entra con,inicia sesión,zaloguj,přihlas,логин,войди,зайди", ",")
 	called = strings.Split("connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,"+ //nolint:gochecknoglobals // read-only
 		"createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt", ",")
