@@ -65,12 +65,12 @@ type Relative struct {
 }
 
 // Relatives reads at most limit sessions next to a session: its parent, the session that it was forked from, the sessions that
-// it spawned, and those that were forked from it. Purged sessions are left out.
+// it spawned, and those that were forked from it, each once. Purged sessions are left out.
 func (d *DB) Relatives(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
-	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
+	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (SELECT *, min(rank) FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
 			UNION ALL SELECT *, 3, 'child' FROM sessions WHERE parent = ?3 UNION ALL SELECT *, 4, 'fork' FROM sessions WHERE forked_from = ?3)
-		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit),
+		WHERE id NOT IN (SELECT id FROM purged) GROUP BY id) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit),
 		func(r *Relative) []any { return asList(&r.ID, &r.As, &r.Title, &r.Turns) })
 }
 

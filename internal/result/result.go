@@ -95,6 +95,7 @@ type Why struct {
 	To          int      `json:"to"`             // the last line
 	Uncommitted []Range  `json:"uncommitted,omitempty"`
 	Unexplained []Source `json:"unexplained,omitempty"` // commits behind which no session is known
+	Brought     []Source `json:"-"`                     // which commit brought which lines
 }
 
 // Range is some lines: the first and the last one.

@@ -133,8 +133,9 @@ type filePage struct {
 	Why            string     // why there are no lines
 }
 
-// part is some lines that have the same sessions behind them.
+// part is consecutive lines of one commit.
 type part struct {
+	Commit   string
 	From, To int
 	Lines    []codeLine
 	Hit      *hit // nil: no session is known
@@ -219,53 +220,72 @@ func (f *filePage) explainLines(r *request, text []string) error {
 	return nil
 }
 
-// groupLines puts lines together that have the same session behind them.
+// groupLines puts consecutive lines of one commit together, as blame pages do, and names the session that wrote most of them.
 func (f *filePage) groupLines(why result.Recall, text []string) {
+	commits := commitOfLine(why.Why)
 	for n := f.From; n <= f.To; n++ {
-		who, p := f.sessionBehind(why, n)
 		l := codeLine{n, text[n-1][:markdown.CutPosition(text[n-1], maxLine)]}
-		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
-			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
-			continue
+		if n > f.From && commits[n] == commits[n-1] {
+			last := &f.Parts[len(f.Parts)-1]
+			last.Lines, last.To = append(last.Lines, l), n
+		} else {
+			f.Parts = append(f.Parts, part{From: n, To: n, Lines: []codeLine{l}, Commit: commits[n]})
 		}
-		p.From, p.To, p.Lines = n, n, []codeLine{l}
-		f.Parts = append(f.Parts, p)
+	}
+	for i := range f.Parts {
+		f.label(&f.Parts[i], why.Why)
 	}
 }
 
-// sessionBehind is the session that explains a line: the first of several.
-func (f *filePage) sessionBehind(why result.Recall, n int) (*hit, part) {
+// commitOfLine is the commit that brought each line; "" for a line that is not committed.
+func commitOfLine(why *result.Why) map[int]string {
+	out := map[int]string{}
+	for _, s := range why.Brought {
+		for _, r := range s.Ranges {
+			for n := r[0]; n <= r[1]; n++ {
+				out[n] = s.Commit
+			}
+		}
+	}
+	return out
+}
+
+// label names the session behind a part: the one that wrote most of its lines, else one that wrote to the file, made the commit or is named by it.
+// Where that is not known, the label is empty.
+func (f *filePage) label(p *part, why *result.Why) {
+	most := 0
 	for i := range f.Hits {
 		e := f.Hits[i].Explains
-		if e == nil || !nouns.Ranges(e.Ranges).Has(n) {
+		if e == nil {
 			continue
 		}
-		p := part{Hit: &f.Hits[i], Color: i%colors + 1}
-		switch {
-		case nouns.Ranges(e.Exact).Has(n):
-			p.Note, p.Exact = "wrote these lines", true
-		case nouns.Ranges(e.Shared).Has(n):
-			p.Note = "one of several sessions"
-		default:
-			p.Note = f.Hits[i].Tie + ", and is tied to the commit of these lines"
-		}
-		return p.Hit, p
-	}
-	if nouns.Ranges(why.Why.Uncommitted).Has(n) {
-		return nil, part{Note: "not committed"}
-	}
-	for _, s := range why.Why.Unexplained {
-		if nouns.Ranges(s.Ranges).Has(n) {
-			note := "commit " + s.Commit + ", no session known"
-			for _, by := range s.Notes {
-				if nouns.Ranges(by.Ranges).Has(n) {
-					note += ": " + by.String()
-				}
+		wrote, kind := 0, f.Hits[i].Tie
+		for n := p.From; n <= p.To; n++ {
+			if nouns.Ranges(e.Exact).Has(n) {
+				wrote++
 			}
-			return nil, part{Note: note}
+		}
+		stands := len(e.Exact) == 0 && !f.Hits[i].Inferred && len(e.Shared) == 0 && nouns.Ranges(e.Ranges).Has(p.From)
+		if wrote > most || most == 0 && p.Hit == nil && stands {
+			most, p.Hit, p.Color, p.Exact = wrote, &f.Hits[i], i%colors+1, wrote > 0
+			if p.Note = nouns.LabelOf(kind); wrote > 0 {
+				p.Note = nouns.TieWrote.Label()
+			}
 		}
 	}
-	return nil, part{}
+	if p.Hit != nil {
+		return
+	}
+	if p.Commit == "" {
+		p.Note = "not committed"
+	}
+	for _, s := range why.Unexplained {
+		for _, by := range s.Notes {
+			if nouns.Ranges(by.Ranges).Has(p.From) {
+				p.Note = by.String()
+			}
+		}
+	}
 }
 
 // makeTogether is the page of files that change together.

@@ -20,6 +20,7 @@ func (s *Site) functions() template.FuncMap {
 		"when":      func(stamp string) string { return result.FormatTime(stamp, zone, "2 Jan 2006, 15:04") },
 		"clock":     func(stamp string) string { return result.FormatTime(stamp, zone, "15:04") },
 		"count":     nouns.Counted,
+		"label":     nouns.LabelOf,
 		"prose":     s.prose,
 		"add":       func(a, b int) int { return a + b },
 		"thousands": nouns.Thousands,

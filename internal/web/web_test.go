@@ -53,10 +53,10 @@ func TestPages(t *testing.T) {
 		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "Alice Adler"}},
 		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{
-			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
+			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
-		{"pictures", "pictures", map[string]string{"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines of HEAD", "meta": "Fix JWT expiry in other time zones Alice Adler, wrote", "tr": "2026-03-031"}},
+		{"pictures", "pictures", map[string]string{"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines of HEAD", "meta": "Fix JWT expiry in other time zones Alice Adler, wrote lines", "tr": "2026-03-031"}},
 		{"lines that nobody counted", "lines", map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."}},
 		{"lines", "lines?count=1", map[string]string{
 			"status": "79 lines of HEAD's files: 89 % by 4 sessions, compared line by line; 4 % of commits behind which no session is known: a person may have written them; 8 % of which nobody knows, though a session is behind their commit.", "tr": "src/7293 %0 %7 %",

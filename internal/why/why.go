@@ -464,6 +464,9 @@ func (w *answer) describe() *result.Why {
 		}
 	}
 	out.Uncommitted = w.ranges(unexplained)
+	for _, s := range groupByCommit(w.blame.Origins) {
+		out.Brought = append(out.Brought, result.Source{Commit: result.ShortOID(string(s.Commit)), Ranges: w.ranges(s.lines)})
+	}
 	for _, s := range w.orphans {
 		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.ShortOID(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
 	}
