@@ -89,7 +89,7 @@ func ActiveIn(part session.Session) string {
 	return ""
 }
 
-// CommitRunning is the evidence that a part of a session ends with a call that runs `git commit`, of which no failure is known: git called its hook
+// CommitRunning is the evidence that a part of a session ends with a call that has git make a commit, of which no failure is known: git called its hook
 // meanwhile. It is "" for none.
 func CommitRunning(part session.Session) string {
 	if len(part.ToolCalls) == 0 {
@@ -97,7 +97,8 @@ func CommitRunning(part session.Session) string {
 	}
 	c := part.ToolCalls[len(part.ToolCalls)-1]
 	_, after, isGit := strings.Cut(c.Cmd, "git ")
-	if !isGit || c.Act != session.ActRun || c.Failed || !strings.Contains(after, "commit") {
+	makes := func(act string) bool { return slices.Contains(strings.Fields(after), act) }
+	if !isGit || c.Act != session.ActRun || c.Failed || !slices.ContainsFunc([]string{"commit", "merge", "am", "cherry-pick", "revert"}, makes) {
 		return ""
 	}
 	if n := len(part.Turns); n > 0 && part.Turns[n-1].Index > c.Turn {

@@ -170,6 +170,7 @@ func (g assignment) edited(id string, f session.File) session.TieKind {
 
 func (g assignment) madeOrNamed(id string) session.TieKind {
 	switch e := g.known[id]; {
+	case g.cp.Via == session.ViaMerge: // others made what it brings
 	case e.Made != "":
 		return session.TieMade
 	case e.Named != "":

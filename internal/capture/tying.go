@@ -56,9 +56,14 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
+// commitsItself reports whether git, as the hook's process, makes the commit: not at the end of a rebase, or at a push.
+func commitsItself(via string) bool {
+	return via == session.ViaCommit || via == session.ViaMerge || via == session.ViaAm
+}
+
 // madeBy is how it is known that git runs below a session: the environment names it or, if it names none, the one session whose last call runs git.
 func (t *tying) madeBy(nativeID string, part session.Session) string {
-	if t.via != session.ViaCommit {
+	if !commitsItself(t.via) {
 		return ""
 	}
 	if shells := shellSessions(t.getenv); len(shells) > 0 {
@@ -125,7 +130,7 @@ func (g *collector) mayHaveMade(k *ledgerSession) bool {
 // madeInShell are links to the sessions in whose shell git runs.
 func (g *collector) madeInShell(via string) (out []session.Link) {
 	link := func(id, native string) {
-		if via == session.ViaCommit && slices.Contains(shellSessions(g.getenv), native) {
+		if commitsItself(via) && slices.Contains(shellSessions(g.getenv), native) {
 			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByShell})
 		}
 	}
