@@ -68,7 +68,6 @@ func (e *Evidence) add(l session.Link) {
 // What evidence says of calls and prompts.
 const (
 	ByShell   = "shell"   // git ran below the session
-	ByAnswer  = "answer"  // the transcript holds git's answer, which names the commit
 	ByTrailer = "trailer" // of the commit's message
 	ByRecord  = "record"  // of another tool
 	byPrompt  = "prompt"  // somebody asked for something

@@ -50,7 +50,7 @@ type exportedTable struct {
 const (
 	ofSession   = " t JOIN sessions s ON s.id = t.session_id"
 	ofStart     = "coalesce(s.started_at, s.captured_at)"
-	countRanges = `list_sum(list_transform(string_split(t.lines, ','), r -> CAST(split_part(r, '-', -1) AS INTEGER) - CAST(split_part(r, '-', 1) AS INTEGER) + 1))`
+	countRanges = `coalesce(list_sum(list_transform(string_split(nullif(t.lines, ''), ','), r -> CAST(split_part(r, '-', -1) AS INTEGER) - CAST(split_part(r, '-', 1) AS INTEGER) + 1)), 0)`
 )
 
 //nolint:gochecknoglobals // a table
