@@ -102,16 +102,10 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if a.Latest {
 		out.Order = result.Latest
 	}
-	if req.Commit != "" && len(hits) > 0 {
-		if err := markTies(ctx, index, hits, rev, req.Query); err != nil {
+	if req.Commit != "" {
+		if err := tellOfCommit(ctx, index, hits, rev, req, &out); err != nil {
 			return out, err
 		}
-	}
-	if out.Merged = len(rev) - 1; out.Merged < 0 || strings.Contains(req.Commit, "..") {
-		out.Merged = 0
-	}
-	if out.Talked, err = commits.CountTalked(ctx, index, rev, idsOf(hits)); err != nil {
-		return out, err
 	}
 	if hits, out.Filters.Files, err = touchingFiles(ctx, index, req.Files, hits); err != nil {
 		return out, err

@@ -5,11 +5,26 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
+
+// tellOfCommit says of a --commit how hits are tied to it, what it merged, and how many sessions only talked.
+func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, req Request, out *result.Recall) error {
+	if !strings.Contains(req.Commit, "..") {
+		out.Merged = len(asked) - 1
+	}
+	err := markTies(ctx, index, hits, asked, req.Query)
+	if err == nil {
+		out.Talked, err = commits.CountTalked(ctx, index, asked, idsOf(hits))
+	}
+	return err
+}
 
 // markTies says of hits behind commits how they are tied to those that are asked for, and where the part begins that was captured at them. Without a
 // query the strongest come first.

@@ -118,7 +118,8 @@ func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wo
 
 // currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
 func (t *builder) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
-	all, err := commits.OfSession(ctx, t.index, t.repo, ties)
+	behind := slices.DeleteFunc(slices.Clone(ties), func(tie attribution.Tie) bool { return tie.Kind == session.TieTalked })
+	all, err := commits.OfSession(ctx, t.index, t.repo, behind)
 	kinds = map[string]string{}
 	for _, c := range all {
 		sha := cmp.Or(c.Became, c.Commit)

@@ -364,7 +364,6 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if err != nil {
 		return out, kinds, err
 	}
-	behind := slices.DeleteFunc(slices.Clone(ties), func(tie attribution.Tie) bool { return tie.Kind == session.TieTalked })
 	out = result.StorySession{
 		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
@@ -385,7 +384,7 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
 		return out, kinds, err
 	}
-	if out.Commits, kinds, err = t.currentCommits(ctx, behind); err != nil {
+	if out.Commits, kinds, err = t.currentCommits(ctx, ties); err != nil {
 		return out, kinds, err
 	}
 	if out.Left, err = t.uncommittedPaths(ctx, id, out.Commits, tools); err != nil {
