@@ -256,3 +256,30 @@ func TestTwoCommitsAtOnce(t *testing.T) {
 	}
 	harness.Equal(t, "made by", map[string]string{"list one": sidA, "list one, too": sidB}, made)
 }
+
+// TestSeenLate: the transcript of a session is seen long after its commits. Its edits wait for nothing, so a person's commit of another line is not its.
+func TestSeenLate(t *testing.T) {
+	for _, via := range []string{session.ViaCommit, session.ViaPush} {
+		t.Run("first seen at a "+via, func(t *testing.T) {
+			w := newWorld(t)
+			w.commit(10, "of A", "a.go", first)
+			w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+			if via == session.ViaPush {
+				w.via = via
+				w.capture()
+			}
+			w.via = session.ViaCommit
+			w.commit(500, "by hand", "a.go", first+"// by hand\n")
+			w.capture()
+			kinds := map[string]string{}
+			for _, cp := range w.held().checkpoints {
+				for _, l := range cp.Links {
+					kinds[w.subject(cp.GitSHA)] += l.Tie.String()
+				}
+			}
+			if kinds["by hand"] == "edited" {
+				t.Errorf("tied as %v", kinds)
+			}
+		})
+	}
+}
