@@ -234,8 +234,11 @@ func relativeTo(root, path string) (string, bool) {
 }
 
 // resolve resolves the symbolic links of the longest part of an absolute path that
-// exists: transcripts name files and folders that are gone.
+// exists: transcripts name files and folders that are gone. What no system has a path of its length for is itself.
 func (p *places) resolve(path string) string {
+	if len(path) > session.MaxPath {
+		return path
+	}
 	if real, ok := p.real[path]; ok {
 		return real
 	}
