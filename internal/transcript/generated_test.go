@@ -204,7 +204,7 @@ func TestGenerated(t *testing.T) {
 // TestGeneratedCounts reads what programs wrote of which nobody listed what is to be found: prompts, texts, calls, failures, edits and sessions were
 // counted independently.
 func TestGeneratedCounts(t *testing.T) {
-	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
+	roots := []string{"/home/dev/project", "/home/dev/project-wt", "/home/dev/b-project"}
 	type counts struct{ Sessions, Subagents, Prompts, Texts, Calls, Failed, Edits, Outputs, Requests int }
 	for _, c := range []struct {
 		folder, at string // at: where it stood below the home
@@ -212,6 +212,7 @@ func TestGeneratedCounts(t *testing.T) {
 		want       counts
 		model      string // that all but subagents' sessions are of
 	}{
+		{"claude-code-2.1.332", ".claude", transcript.ClaudeCode{}, counts{5, 2, 6, 13, 10, 0, 4, 4, 16}, "claude-opus-5-5"},
 		{"pi-0.73.1", ".pi/agent", transcript.Pi{}, counts{7, 0, 8, 19, 18, 2, 8, 7, 25}, "scripted"},
 		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9, 31}, "scripted"},
 		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}, "scripted"},
