@@ -125,7 +125,7 @@ var wordings = map[string][]wording{
 	"kilo":       openCodeWordings,
 	"droid":      {{form: inserted, mark: "system-reminder"}},
 	"cline":      {{form: inserted, mark: "system-reminder"}},
-	"kimi-code":  {{form: inserted, mark: "system-reminder"}},
+	"kimi-code":  {{form: inserted, mark: "system-reminder"}, {form: inserted, mark: "git-context"}},
 	"grok":       {{form: inserted, mark: "system-reminder"}},
 }
 

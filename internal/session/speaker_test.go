@@ -31,6 +31,7 @@ func TestTyped(t *testing.T) {
 		{claude, "use three\n\nNote: The user's next message may contain a correction or preference. Pay close attention.", "use three"},
 		{claude, "[Workflow harness — computed task] It was not typed. The computed task text follows:\n  write it", "write it"},
 		{claude, "[Workflow harness — done]", ""},
+		{"kimi-code", "<git-context>\nWorking directory: /work\n</git-context>\n\ncount the files", "count the files"},
 		{codex, "<environment_context>\n  <cwd>/work</cwd>", ""},
 		{codex, "<subagent_notification>\n{}</subagent_notification>", ""},
 		{codex, "\n# Files mentioned by the user:\n\n## a.png\n\n## My request for Codex:\nmake it blue\n", "make it blue"},

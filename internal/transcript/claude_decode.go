@@ -42,7 +42,7 @@ var claudeRecords = records{
 	"agent-name": byProgram, "agent-color": byProgram, "agent-setting": byProgram, "mode": byProgram, "permission-mode": byProgram,
 	"pr-link": byProgram, "tag": byProgram, "attribution-snapshot": byProgram, "content-replacement": byProgram, "worktree-state": byProgram,
 	"bridge-session": byProgram, "cost-state": byProgram, "api-request": byProgram, "api-request-shape": byProgram, "api-request-blob": byProgram,
-	"tools-used": byProgram, "atis-latch": byProgram,
+	"tools-used": byProgram, "atis-latch": byProgram, "frame-link": byProgram, "relocated": byProgram,
 }
 
 // line takes one record; it reports whether the line is one.

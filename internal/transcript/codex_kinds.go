@@ -26,11 +26,12 @@ var (
 		"collab_agent_spawn_begin": byProgram, "collab_agent_spawn_end": byProgram, "collab_agent_interaction_begin": byProgram,
 		"collab_agent_interaction_end": byProgram, "collab_waiting_begin": byProgram, "collab_waiting_end": byProgram,
 		"collab_close_begin": byProgram, "collab_close_end": byProgram, "collab_resume_begin": byProgram, "collab_resume_end": byProgram,
+		"sub_agent_activity": byProgram, "thread_goal_updated": byProgram,
 	}
 	codexDone = records{
 		"UserMessage": byPerson, "CommandExecution": byAgent, "FileChange": byAgent, "McpToolCall": byAgent, "CollabAgentToolCall": byAgent,
 		"AgentMessage": byProgram, "Plan": byProgram, "Reasoning": byProgram, "SubAgentActivity": byProgram, "WebSearch": byProgram,
 		"ImageView": byProgram, "ImageGeneration": byProgram, "EnteredReviewMode": byProgram, "ExitedReviewMode": byProgram, "ContextCompaction": byProgram,
-		"HookPrompt": byProgram, "DynamicToolCall": byProgram, "Sleep": byProgram,
+		"HookPrompt": byProgram, "DynamicToolCall": byProgram, "Sleep": byProgram, "Extension": byProgram,
 	}
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Kimi reads the sessions of Kimi Code, version 2.1:
+// Kimi reads the sessions of Kimi Code, version 2.1, and those of protocol 1.4 before it:
 //
 //	<home>/sessions/<folder>/<session ID>/state.json                  where it works, its title
 //	<home>/sessions/<folder>/<session ID>/agents/main/wire.jsonl
@@ -55,7 +55,7 @@ func (l *finder) takeKimiSession(dir, id string) {
 		return
 	}
 	raw, err := readBounded(filepath.Join(dir, "state.json"), maxDocument)
-	cwd := validText(gjson.GetBytes(raw, "cwd").Str)
+	cwd := kimiFolder(raw)
 	if err != nil || cwd == "" { // it has only begun
 		return
 	}
@@ -63,6 +63,11 @@ func (l *finder) takeKimiSession(dir, id string) {
 	for _, agent := range l.list(filepath.Join(dir, "agents")) {
 		l.takeFile(kimiFile(File{Cwd: cwd}, filepath.Join(dir, "agents", agent.Name(), kimiWire)))
 	}
+}
+
+// kimiFolder is where a session works, by its state; protocol 1.4 called it otherwise.
+func kimiFolder(state []byte) string {
+	return validText(cmp.Or(gjson.GetBytes(state, "cwd").Str, gjson.GetBytes(state, "workDir").Str))
 }
 
 // kimiFile describes a wire, of whose session only its folders tell.
@@ -82,14 +87,12 @@ type kimiDecoder struct{ decoder }
 
 // Decode reads the records of one wire.
 func (k Kimi) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	opt.Head = nil // it says which form the records have
-	d := kimiDecoder{newFileDecoder(k.Name(), opt)}
+	opt.Head = nil                                                                                             // it says which form the records have
 	state, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "..", "..", "state.json"), maxDocument) // where there is none, nobody gave a title
-	if kind := TitleAgent; opt.File.AgentID == "" {
-		if gjson.GetBytes(state, "isCustomTitle").Bool() {
-			kind = TitleUser
-		}
-		d.part.setSessionTitle(kind, validText(gjson.GetBytes(state, "title").Str))
+	opt.File.Cwd = cmp.Or(opt.File.Cwd, kimiFolder(state))
+	d := kimiDecoder{newFileDecoder(k.Name(), opt)}
+	if opt.File.AgentID == "" && gjson.GetBytes(state, "isCustomTitle").Bool() { // any other is the first prompt
+		d.part.setSessionTitle(TitleUser, validText(gjson.GetBytes(state, "title").Str))
 	}
 	return d.readTyped(ctx, r, kimiRecords.wants(&d.skipped), d.record)
 }
@@ -99,6 +102,9 @@ func (k Kimi) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 //nolint:gochecknoglobals // a table
 var kimiRecords = records{
 	"context.append_message": byAnybody, "context.append_loop_event": byAgent, "profile.bind": aboutSession, "llm.request": aboutSession,
+	"config.update": aboutSession, "turn.steer": byProgram, "turn.cancel": byProgram, "tools.set_active_tools": byProgram,
+	"permission.record_approval_result": byProgram, "plan_mode.enter": byProgram, "plan_mode.exit": byProgram, "full_compaction.begin": byProgram,
+	"full_compaction.complete": byProgram, "context.apply_compaction": byProgram,
 	"metadata": byProgram, "runtime.set_binding": byProgram, "permission.set_mode": byProgram, "plugin.session_start": byProgram,
 	"llm.tools_snapshot": byProgram, "usage.record": byProgram, "token_counting.measured": byProgram, "token_counting.turn_recorded": byProgram,
 	"file_history.tracked": byProgram, "file_history.checkpoint": byProgram, "turn.prompt": byProgram, "turn.ended": byProgram, "prompt.completed": byProgram,
@@ -110,6 +116,10 @@ func (d *kimiDecoder) record(kind string, rec gjson.Result) {
 	switch kind {
 	case "profile.bind":
 		d.enterFolder(d.part, validText(rec.Get("environmentDisclosure.cwd").Str))
+	case "config.update":
+		if cwd := validText(rec.Get("cwd").Str); cwd != "" {
+			d.enterFolder(d.part, cwd)
+		}
 	case "llm.request":
 		d.part.model.noteModel(rec.Get("model").Str, d.start)
 	case "context.append_message":
