@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -33,7 +34,8 @@ const (
 	showTime = 30 * time.Second
 	maxList  = 4 << 20
 	maxShow  = 64 << 20
-	maxID    = 200 // bytes
+	maxID    = 200                    // bytes
+	endTime  = 100 * time.Millisecond // that its output may stay open behind its end
 )
 
 // Agent is one program.
@@ -125,8 +127,10 @@ func (a Agent) run(ctx context.Context, most time.Duration, bytes int, args ...s
 	ctx, stop := context.WithTimeout(ctx, most)
 	defer stop()
 	cmd := exec.CommandContext(ctx, a.path, args...)
-	cmd.Env, cmd.WaitDelay = a.env, most
-	out := &bounded{most: bytes}
+	cmd.Env, cmd.WaitDelay = a.env, endTime
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what it started, too
+	out := &bounded{most: bytes, end: stop}
 	cmd.Stdout = out
 	err := cmd.Run()
 	switch {
@@ -138,20 +142,22 @@ func (a Agent) run(ctx context.Context, most time.Duration, bytes int, args ...s
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", filepath.Base(a.path), args[0], err)
 	}
-	return out.Bytes(), nil
+	return out.held.Bytes(), nil
 }
 
-// bounded takes up to so many bytes.
+// bounded takes up to so many bytes. The buffer is no embedded one: that would be read into, past Write.
 type bounded struct {
-	bytes.Buffer
+	held bytes.Buffer
 	most int
 	over bool
+	end  func() // ends the program, which may print for ever
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
+	if b.held.Len()+len(p) > b.most {
 		b.over = true
+		b.end()
 		return 0, errLong
 	}
-	return b.Buffer.Write(p) //nolint:wrapcheck // it never fails
+	return b.held.Write(p) //nolint:wrapcheck // it never fails
 }
