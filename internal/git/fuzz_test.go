@@ -23,7 +23,7 @@ func FuzzParseIdent(f *testing.F) {
 // FuzzParseCommit: a commit of somebody else's is read, or nothing of it is; what it names are objects.
 func FuzzParseCommit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
-		c, err := parseCommit(raw)
+		c, _, err := parseCommit(raw)
 		if err != nil {
 			if c.Tree != "" || c.Parents != nil || c.Message != "" {
 				t.Fatalf("%v, and %+v", err, c)

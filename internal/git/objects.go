@@ -19,8 +19,6 @@ type Commit struct {
 	Message   string
 	ChangeID  string // what stays the same when Jujutsu rewrites the commit; "" where its header says none
 	Signed    bool   // it holds a signature, which nobody has looked at
-
-	encoding string // of Message and names, if that is not UTF-8; see recode
 }
 
 // Subject is the first line of the message.
@@ -35,19 +33,20 @@ func (r *Repo) Commit(id OID) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	c, err := parseCommit(string(raw))
+	c, encoding, err := parseCommit(string(raw))
 	if err != nil {
 		return Commit{}, fmt.Errorf("git: commit %s: %w", id, err)
 	}
 	c.OID = OID(strings.ToLower(string(id)))
-	if c.encoding != "" {
-		r.recode(&c)
+	if encoding != "" {
+		r.recode(&c, encoding)
 	}
 	return c, nil
 }
 
-// parseCommit reads headers, an empty line, and the message. A header's further lines begin with a space.
-func parseCommit(raw string) (c Commit, err error) {
+// parseCommit reads headers, an empty line, and the message. A header's further lines begin with a space. encoding is that of message and names; "" for
+// UTF-8.
+func parseCommit(raw string) (c Commit, encoding string, err error) {
 	head, message, _ := strings.Cut(raw, "\n\n")
 	c.Message = strings.TrimLeft(message, "\n")
 	for line := range strings.Lines(head) {
@@ -67,16 +66,16 @@ func parseCommit(raw string) (c Commit, err error) {
 			c.Signed = true
 		case "encoding":
 			if !strings.EqualFold(value, "utf-8") && !strings.EqualFold(value, "utf8") {
-				c.encoding = value
+				encoding = value
 			}
 		}
 	}
 	for _, id := range append([]OID{c.Tree}, c.Parents...) {
 		if !IsOID(string(id)) {
-			return Commit{}, ErrMalformed
+			return Commit{}, "", ErrMalformed
 		}
 	}
-	return c, nil
+	return c, encoding, nil
 }
 
 // parseSignature reads "Name <email> 1700000000 +0100", and as much of it as there is.

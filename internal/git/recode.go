@@ -9,9 +9,9 @@ import (
 
 // recode makes UTF-8 of what a commit says in another encoding (i18n.commitEncoding): encodings of one byte by a table, others by git, as it takes a
 // process. What can't be read stays as it is.
-func (r *Repo) recode(c *Commit) {
+func (r *Repo) recode(c *Commit, encoding string) {
 	texts := []*string{&c.Message, &c.Author.Name, &c.Committer.Name}
-	if table := charmapOf(c.encoding); table != nil {
+	if table := charmapOf(encoding); table != nil {
 		for _, text := range texts {
 			if read, err := table.NewDecoder().String(*text); err == nil {
 				*text = read
