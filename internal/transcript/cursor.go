@@ -144,11 +144,14 @@ func (d *cursorDecoder) record(rec gjson.Result) {
 			content = gjson.Result{Type: gjson.JSON, Raw: `[{"type":"text","text":` + content.Raw + `}]`}
 		}
 		content.ForEach(func(_, block gjson.Result) bool {
-			switch block.Get("type").Str {
+			switch kind := block.Get("type").Str; kind {
 			case "text": // the mark stands where thoughts were
 				d.addAnswer(d.part, strings.ReplaceAll(block.Get("text").Str, "[REDACTED]", ""))
 			case "tool_use":
 				d.tool(block)
+			case "thinking", "redacted_thinking", "image":
+			default:
+				d.skipped.unknown(kind)
 			}
 			return true
 		})
@@ -215,7 +218,7 @@ var cursorTools = toolForms{
 		"Write": session.ActEdit, "StrReplace": session.ActEdit, "Delete": session.ActEdit, "EditNotebook": session.ActEdit,
 		"MultiStrReplace": session.ActEdit, "ApplyPatch": session.ActEdit,
 		"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead, "SemanticSearch": session.ActRead,
-		"Shell": session.ActRun,
+		"Shell": session.ActRun, "Bash": session.ActRun,
 	},
 	paths:   []string{"path", "file_path", "target_notebook", "target_directory"},
 	content: "contents", old: "old_string", now: "new_string",

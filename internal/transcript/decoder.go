@@ -224,6 +224,8 @@ func (d *decoder) readBlocks(role string, content gjson.Result, tool, result fun
 			d.addAnswer(d.part, b.Get("text").Str)
 		case kind == "tool_use" || kind == "toolCall":
 			tool(b)
+		case kind != "thinking" && kind != "redacted_thinking" && kind != "image":
+			d.skipped.unknown(kind)
 		}
 		return true
 	})
