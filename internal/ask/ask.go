@@ -61,7 +61,7 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
 		return out, &UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
-	if ref := session.OnlyRef(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
+	if ref := session.OnlyRef(q.Query); q.Names == nil && (strings.EqualFold(q.Query, ref.String()) || ref.ID != q.Query && strings.HasPrefix(q.Query, ref.ID)) { // a link or an address, and nothing else
 		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {
 			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}

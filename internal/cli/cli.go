@@ -140,6 +140,7 @@ func (app *App) withCommandName(args []string) []string {
 		}
 		return args
 	}
+	args = app.commandFirst(args)
 	if len(args) > 0 && (args[0] != "why" || !app.asksWhy(args[1:])) {
 		if cmd := app.findCommand(args[0]); cmd != nil {
 			return append([]string{args[0]}, translateGitFlags(cmd.Flags(), app.joinGroupName(cmd.Flags(), args[1:]))...)
@@ -147,6 +148,19 @@ func (app *App) withCommandName(args []string) []string {
 	}
 	recall, _, _ := app.root.Find([]string{recallName})
 	return append([]string{recallName}, maskQuestion(recall.Flags(), app.joinGroupName(recall.Flags(), args))...)
+}
+
+// commandFirst puts a command before the switches that stand before it, "--text why F:3", where the command has them all.
+func (app *App) commandFirst(args []string) []string {
+	n := slices.IndexFunc(args, func(a string) bool { return !slices.Contains([]string{"--text", "--json", "--no-pager"}, a) })
+	if n < 1 {
+		return args
+	}
+	cmd := app.findCommand(args[n])
+	if cmd == nil || slices.ContainsFunc(args[:n], func(a string) bool { return cmd.Flags().Lookup(strings.TrimPrefix(a, "--")) == nil }) {
+		return args
+	}
+	return slices.Concat(args[n:n+1], args[:n], args[n+1:])
 }
 
 // findCommand is the command that a person may name so; nil for none.

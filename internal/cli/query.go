@@ -67,6 +67,9 @@ var idForm = lazy.Expr(`^(?:0[0-9A-Za-z]{7,25}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})
 
 func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))
+	if ref := session.OnlyRef(c.page.ID); ref.Turn >= 0 && !fs.Changed("offset") {
+		c.page.Offset = ref.Turn
+	}
 	switch {
 	case c.page.ID == "" && c.sql == "":
 		return errors.New("give a SELECT or --session ID")

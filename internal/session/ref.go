@@ -48,8 +48,19 @@ func FindRefs(text string) (out []Ref) {
 	return out
 }
 
-// OnlyRef is the only link in a text; where there is none, or several, the text is a name itself.
+// address is the beginning of an ID with a turn, "01KJW4MN:8", as answers name a place. IDs of our time begin so.
+var address = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // compiled once
+	return regexp.MustCompile(`^(01[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{2,24}):(\d{1,7})$`)
+})
+
+// OnlyRef is the only link or address of a turn in a text; where there is none, or several, the text is a name itself.
 func OnlyRef(text string) Ref {
+	if strings.HasPrefix(text, "01") {
+		if m := address().FindStringSubmatch(text); m != nil {
+			turn, _ := strconv.Atoi(m[2]) // seven digits
+			return Ref{m[1], turn}
+		}
+	}
 	if all := FindRefs(text); len(all) == 1 {
 		return all[0]
 	}
