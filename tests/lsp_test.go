@@ -198,8 +198,12 @@ func TestLSP(t *testing.T) {
 	t.Run("a bare repository among the files", func(t *testing.T) {
 		kit := filepath.Join(repo, "vendor", "kit")
 		for _, args := range [][]string{
-			{"clone", "-q", "--bare", repo, kit}, {"-C", kit, "config", "core.bare", "false"}, {"-C", kit, "config", "core.worktree", "."},
-			{"-C", kit, "read-tree", "HEAD"}, {"-C", kit, "checkout-index", "-a"}, {"-C", kit, "rekal", "init"},
+			{"clone", "-q", "--bare", repo, kit},
+			{"-C", kit, "config", "core.bare", "false"},
+			{"-C", kit, "config", "core.worktree", "."},
+			{"-C", kit, "read-tree", "HEAD"},
+			{"-C", kit, "checkout-index", "-a"},
+			{"-C", kit, "rekal", "init"},
 		} {
 			cmd := exec.CommandContext(t.Context(), "git", args...)
 			cmd.Env, cmd.Stderr = env, os.Stderr
