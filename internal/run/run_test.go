@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -260,8 +261,17 @@ func TestLeftBehind(t *testing.T) {
 }
 
 // TestSignals passes on what only we were sent.
+// catchable makes signals do in what the test starts what they usually do, also where the test's own caller ignores them (nohup, a job in the background).
+func catchable(t *testing.T, sigs ...os.Signal) {
+	t.Helper()
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, sigs...)
+	t.Cleanup(func() { signal.Stop(got) })
+}
+
 func TestSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1} {
+		catchable(t, sig)
 		cmd := running(t, "sh", "-c", fmt.Sprintf("trap 'echo got it; exit 7' %d; echo ready; while :; do sleep 0.02; done", sig))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
 		out, err := cmd.StdoutPipe()
@@ -278,6 +288,37 @@ func TestSignals(t *testing.T) {
 		if got := code(cmd.Wait()); lines.Text() != "got it" || got != 7 {
 			t.Errorf("%v: %q, status %d", sig, lines.Text(), got)
 		}
+	}
+}
+
+// What our caller ignores, the command ignores, too.
+func TestIgnoredSignals(t *testing.T) {
+	catchable(t, syscall.SIGTERM)
+	cmd := running(t, "sh", "-c", "trap 'exit 7' TERM; trap 'exit 8' HUP; echo ready; read -r _; kill -HUP $$; echo still here; kill -TERM $$")
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path, cmd.SysProcAttr = sh, &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	_ = cmd.Process.Signal(syscall.SIGHUP) // reaches us, and must not end us
+	_, _ = io.WriteString(in, "\n")
+	lines.Scan()
+	if got := code(cmd.Wait()); lines.Text() != "still here" || got != 7 {
+		t.Errorf("%q, status %d", lines.Text(), got)
 	}
 }
 
