@@ -10,9 +10,9 @@ import (
 
 // Setup finds the binary's line by its beginning, and sh must read every script.
 func TestHooks(t *testing.T) {
-	for _, name := range hooks.Names() {
+	for _, name := range append(hooks.Names(), hooks.ForLFS) {
 		t.Run(name, func(t *testing.T) {
-			text := hooks.Script(name, "'/x'")
+			text := hooks.Script(name, "'/x'", "..")
 			if !strings.HasPrefix(text, "#!/bin/sh\n") || !strings.HasSuffix(text, "\n") || strings.Contains(text, "{{") {
 				t.Error("not a script of whole lines for sh")
 			}

@@ -24,7 +24,7 @@ func TestSkillFrontmatter(t *testing.T) {
 
 // A text that git-rekal wrote is known by its sum; one that was edited is not.
 func TestUnedited(t *testing.T) {
-	hook := hooks.Script("post-commit", "'/it'\\''s/x'")
+	hook := hooks.Script("post-commit", "'/it'\\''s/x'", "..")
 	for name, c := range map[string]struct {
 		text string
 		want bool

@@ -15,11 +15,11 @@ import (
 func FuzzOurScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, binary string) {
 		for _, name := range hooks.Names() {
-			ours := hooks.Script(name, quoteForShell(binary))
+			ours := hooks.Script(name, quoteForShell(binary), "..")
 			if !templates.Unedited(ours) {
 				t.Fatalf("our own %s with %q is not ours", name, binary)
 			}
-			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quoteForShell("/x")), "\n") {
+			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quoteForShell("/x"), ".."), "\n") {
 				t.Fatalf("%q takes more than its line", binary)
 			}
 			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, hooks.BinaryLine) {

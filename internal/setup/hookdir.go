@@ -41,6 +41,9 @@ func installHooks(l Layout, r *Report) error {
 		r.addDone("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir), chainMark)
 	}
 	hintLefthook(l, r)
+	if hint := l.simpleGitHooksHint(); hint != "" {
+		r.addHint("%s", hint)
+	}
 	return errors.Join(errs...)
 }
 
@@ -48,6 +51,10 @@ func installHooks(l Layout, r *Report) error {
 func hintMissingCalls(l Layout, r *Report) {
 	if l.hasNoHooksFolder() { // usually /dev/null
 		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
+		return
+	}
+	if note := l.strayHooksPathNote(); note != "" {
+		r.addHint("%s: %s", note, l.strayHooksPathFix())
 		return
 	}
 	dir := l.editableHooksDir()
@@ -58,8 +65,8 @@ func hintMissingCalls(l Layout, r *Report) {
 		}
 	}
 	if lines != nil {
-		r.addHint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
-			l.whyNoHooks(), strings.Join(lines, "\n"))
+		r.addHint("no hooks were written: %s; to record sessions add these lines, each at the end of its%s hook:\n%s",
+			l.whyNoHooks(), l.executableNote(), strings.Join(lines, "\n"))
 	}
 }
 
@@ -76,6 +83,29 @@ func (l Layout) editableHooksDir() string {
 		return filepath.Dir(l.HooksDir)
 	}
 	return l.HooksDir
+}
+
+// executableNote says of a hook of a person that it has to be executable. husky runs it by sh, as it is.
+func (l Layout) executableNote() string {
+	if l.editableHooksDir() != l.HooksDir {
+		return ""
+	}
+	return " (executable)"
+}
+
+// strayHooksPathNote says that a relative core.hooksPath leads into the .git of the main worktree, where a linked one has but a file: git
+// runs no hooks here. "" where that is not so.
+func (l Layout) strayHooksPathNote() string {
+	if l.WorkTree == "" || l.GitDir == l.CommonDir || !isWithin(l.HooksDir, filepath.Join(l.WorkTree, ".git")) {
+		return ""
+	}
+	return "core.hooksPath leads to " + l.pathForUser(l.HooksDir) + ", which is no folder in a linked worktree, so git runs no hooks here"
+}
+
+// strayHooksPathFix makes it lead to where the main worktree finds its hooks.
+func (l Layout) strayHooksPathFix() string {
+	rel, _ := filepath.Rel(filepath.Join(l.WorkTree, ".git"), l.HooksDir)
+	return fmt.Sprintf("git config core.hooksPath %q", filepath.Join(l.CommonDir, rel))
 }
 
 func (l Layout) whyNoHooks() string {
@@ -102,8 +132,10 @@ func hookDirs(l Layout) []string {
 
 // holdsOurScript reports whether one of our scripts is in a folder.
 func holdsOurScript(dir string) bool {
-	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 })
+	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return holdsScript(dir, name) })
 }
+
+func holdsScript(dir, name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 }
 
 func removeHooks(l Layout, r *Report) error {
 	var errs []error

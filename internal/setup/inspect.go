@@ -39,14 +39,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	if l.HooksOff {
 		out = append(out, Problem{What: l.hooksOffNote(), Fix: "git rekal checkpoint", Hint: true})
 	}
-	for _, name := range hooks.Names() {
-		if what := (hook{l.editableHooksDir(), name}).inspect(l, onPath); what != "" {
-			out = append(out, Problem{What: what, Fix: l.manualStep(name)})
-		}
-		if l.hasNoHooksFolder() {
-			break // one says it
-		}
-	}
+	out = append(out, l.hookProblems(onPath)...)
 	if l.WorkTree == "" {
 		return out, nil
 	}
@@ -62,17 +55,65 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	return out, nil
 }
 
+// hookProblems says what keeps hooks from calling git-rekal.
+func (l Layout) hookProblems(onPath bool) (out []Problem) {
+	switch note := l.strayHooksPathNote(); {
+	case note != "":
+		return []Problem{{What: note, Fix: l.strayHooksPathFix()}}
+	case l.hasNoHooksFolder():
+		return []Problem{{
+			What: fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir),
+			Fix:  "git config --unset core.hooksPath, or run git rekal checkpoint now and then",
+		}}
+	}
+	for _, name := range hooks.Names() {
+		if what := (hook{l.editableHooksDir(), name}).inspect(l, onPath); what != "" {
+			out = append(out, Problem{What: what, Fix: l.manualStep(name)})
+		}
+	}
+	if hint := l.simpleGitHooksHint(); hint != "" && l.inGit(l.HooksDir) {
+		what, fix, _ := strings.Cut(hint, ": ")
+		out = append(out, Problem{What: what, Fix: fix, Hint: true})
+	}
+	return out
+}
+
+// LostHooks says which hooks call git-rekal no more, and what to do about it; "" where all do. What git-rekal they find is not its business.
+func LostHooks(l Layout) string {
+	var lost []string
+	for _, name := range hooks.Names() {
+		if h := (hook{l.editableHooksDir(), name}); h.inspect(l, true) != "" {
+			lost = append(lost, name)
+		}
+	}
+	note := l.strayHooksPathNote()
+	switch {
+	case note != "":
+		return note + ": " + l.strayHooksPathFix()
+	case len(lost) == 0:
+		return ""
+	case l.hasNoHooksFolder():
+		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here, and commits are captured late", l.HooksDir)
+	}
+	what := fmt.Sprintf(`git no longer calls git-rekal in the hooks %s: somebody took them away; "git rekal init" mends it`, strings.Join(lost, ", "))
+	if !l.inGit(l.HooksDir) {
+		what = strings.Replace(what, "mends it", "says what to add", 1)
+	}
+	if hint := l.simpleGitHooksHint(); hint != "" {
+		what += "; " + hint
+	}
+	return what
+}
+
 // manualStep says what the user is to do about a hook that Install does not write; as hintMissingCalls does.
 func (l Layout) manualStep(name string) string {
 	switch path := filepath.Join(l.editableHooksDir(), name); {
 	case l.inGit(l.HooksDir):
 		return ""
-	case l.hasNoHooksFolder():
-		return "git config --unset core.hooksPath, or run git rekal checkpoint now and then"
-	case exists(path) && !mayExecute(path):
+	case exists(path) && !mayExecute(path) && callsRekal(readText(path), name):
 		return fmt.Sprintf("chmod +x %q", path)
 	default:
-		return fmt.Sprintf("%s: add this line at the end of %s (executable): %s", l.whyNoHooks(), l.pathForUser(path), callLine(name))
+		return fmt.Sprintf("%s: add this line at the end of %s%s: %s", l.whyNoHooks(), l.pathForUser(path), l.executableNote(), callLine(name))
 	}
 }
 
@@ -84,9 +125,6 @@ func (l Layout) hasNoHooksFolder() bool {
 
 // inspect says what keeps a hook from calling git-rekal; "" when nothing does.
 func (h hook) inspect(l Layout, onPath bool) string {
-	if l.hasNoHooksFolder() {
-		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir)
-	}
 	slot := h.path()
 	if l.inGit(h.dir) {
 		slot = h.scriptFile(readText(h.path()))
@@ -95,7 +133,7 @@ func (h hook) inspect(l Layout, onPath bool) string {
 	switch {
 	case !exists(slot):
 		return fmt.Sprintf("hook %s is not in %s", h.name, l.pathForUser(h.dir))
-	case !mayExecute(slot) && !isLink(slot):
+	case !mayExecute(slot) && !isLink(slot) && l.executableNote() != "":
 		return fmt.Sprintf("hook %s in %s is not executable", h.name, l.pathForUser(h.dir))
 	case h.isUneditedScript(slot):
 		if bin := binaryOf(text); !onPath && !isExecutableFile(bin) {

@@ -114,6 +114,11 @@ func TestLongInstallRepairsHooks(t *testing.T) {
 			want:    files{"post-commit": preCommitHook, "post-commit.legacy": "ours"},
 			cleaned: files{"post-commit": preCommitHook},
 		},
+		"an older shim of prek is chained": {
+			state:   files{"post-commit": prekHook, "post-commit.legacy": "ours", "post-commit.pre-rekal": prekHook},
+			want:    files{"post-commit": prekHook, "post-commit.legacy": "ours"},
+			cleaned: files{"post-commit": prekHook},
+		},
 		"pre-commit was uninstalled": {
 			state: files{"post-commit": "ours", "post-commit.legacy": "stale"},
 			want:  files{"post-commit": "ours"},

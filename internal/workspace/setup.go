@@ -88,6 +88,7 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 		report, err = setup.Install(l)
 		return err
 	})
+	w.noteLostHooks()
 	if err == nil {
 		if unlisted := w.Machine().Add(ctx, w.Root()); unlisted != nil { // it works without
 			report.Hints = append(report.Hints, fmt.Sprintf("this repository is not among those of --all: %v", unlisted))

@@ -179,6 +179,9 @@ func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
 	if lost := w.LostLedger(); lost != nil {
 		w.Warn(lost)
 	}
+	if lost := w.LostHooks(); lost != nil {
+		w.Warn(lost)
+	}
 	return w.Materializer(w.Warn), nil
 }
 

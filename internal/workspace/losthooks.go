@@ -1,0 +1,61 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/setup"
+)
+
+// toldHooks is the file in RekalDir with what was said of lost hooks, so that it is said once.
+const toldHooks = "hooks-told"
+
+// LostHooks is an error that says that git runs our hooks no more, as a hook manager may have taken them away, and what to do; nil where all is well,
+// or it was said already. It asks nobody: that costs a few looks at files.
+func (w *Workspace) LostHooks() error {
+	what := w.lostHooks()
+	file := filepath.Join(w.RekalDir(), toldHooks)
+	told, err := os.ReadFile(file)
+	switch {
+	case what == string(told):
+		return nil
+	case what == "":
+		return os.Remove(file)
+	case err != nil && !errors.Is(err, os.ErrNotExist) || os.WriteFile(file, []byte(what), 0o600) != nil:
+		return nil // who can't note it would say it each time
+	}
+	return errors.New(what)
+}
+
+// noteLostHooks has LostHooks not repeat what init has just said.
+func (w *Workspace) noteLostHooks() {
+	if what := w.lostHooks(); what != "" {
+		_ = os.WriteFile(filepath.Join(w.RekalDir(), toldHooks), []byte(what), 0o600) // then it is said once more
+	}
+}
+
+func (w *Workspace) lostHooks() string {
+	conf, err := w.Settings()
+	at := w.Repo.Layout()
+	if err != nil || at.WorkTree == "" {
+		return ""
+	}
+	l := setup.Layout{
+		WorkTree: at.WorkTree, GitDir: at.GitDir, CommonDir: at.CommonDir, HooksDir: filepath.Join(at.CommonDir, "hooks"), RekalDir: w.RekalDir(),
+	}
+	if all := conf.Git["core.hookspath"]; len(all) > 0 {
+		path := all[len(all)-1]
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(w.Home, rest)
+		}
+		if path == "" { // an agent's environment switches hooks off
+			return ""
+		}
+		if l.HooksDir, l.HooksPathScope = path, "local"; !filepath.IsAbs(path) {
+			l.HooksDir = filepath.Join(at.WorkTree, path)
+		}
+	}
+	return setup.LostHooks(l)
+}
