@@ -25,7 +25,7 @@ func TestWhyOfHistory(t *testing.T) {
 }
 
 func TestLongWhyOfRealSessions(t *testing.T) {
-	newMiniature(t, harness.Binary(t)).live(realSessions(t), 30).asks(30, 28)
+	newMiniature(t, harness.Binary(t)).live(realSessions(t), 30).asks(30, 30)
 }
 
 // TestLongWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
@@ -81,16 +81,22 @@ func realSessions(t *testing.T) []told {
 	return out
 }
 
-// recorded reads what a transcript says that its tools did.
+// recorded reads what a transcript says that its tools did, without what failed or a person refused.
 func recorded(id string, raw []byte) told {
 	s := told{id: id, raw: raw}
+	failed := map[string]bool{}
+	for line := range bytes.Lines(raw) {
+		for _, r := range gjson.GetBytes(line, "message.content").Array() {
+			failed[r.Get("tool_use_id").Str] = r.Get("is_error").Bool()
+		}
+	}
 	for line := range bytes.Lines(raw) {
 		rec := gjson.ParseBytes(line)
 		s.cwd = cmp.Or(s.cwd, rec.Get("cwd").Str)
 		for _, call := range rec.Get("message.content").Array() {
 			in := call.Get("input")
 			path, inside := strings.CutPrefix(in.Get("file_path").Str, s.cwd+"/")
-			if !inside || s.cwd == "" || strings.HasPrefix(path, ".claude") {
+			if !inside || s.cwd == "" || strings.HasPrefix(path, ".claude") || failed[call.Get("id").Str] {
 				continue
 			}
 			switch call.Get("name").Str {

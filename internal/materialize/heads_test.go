@@ -174,7 +174,7 @@ func TestLongLinkBeforeItsSession(t *testing.T) {
 	late := w.tipOf(there)
 	runGit(t, w.dir, "update-ref", "-d", there)
 	cp := commit("2", alice, "M f1.go")
-	cp.Links = []session.Link{{Session: s.ID}}
+	cp.Links = []session.Link{{Session: s.ID, Tie: session.TieMade, Evidence: "shell"}}
 	w.append(alice, 30, entryOf(cp))
 	m := w.materializer()
 	w.catchUp(m)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/tables"
@@ -70,7 +71,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("sessions of a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits`),
+	ask("sessions behind a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits WHERE tie <> 'talked'`),
 		func(sha string) (out []string, err error) {
 			ties, err := r.TiesOfCommits(ctx, []string{sha})
 			for _, tie := range ties[sha] {
@@ -78,19 +79,26 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("commits of a session", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits`),
-		func(id string) (out []string, err error) {
+	ask("sessions that talked before a commit", w.pairs(m, tables.Index, `SELECT git_sha, session_id FROM session_commits WHERE tie = 'talked'`),
+		func(sha string) ([]string, error) {
+			talked, err := r.TalkedAt(ctx, []string{sha})
+			return talked[sha], err
+		})
+	ask("commits behind which a session stands", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits WHERE tie <> 'talked'`),
+		func(id string) ([]string, error) {
 			ties, err := r.TiesOfSessions(ctx, []string{id})
-			for _, tie := range ties[id] {
-				out = append(out, tie.SHA)
-			}
-			return out, err
+			return commitsOf(ties[id]), err
+		})
+	ask("commits of a session", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits`),
+		func(id string) ([]string, error) {
+			ties, err := r.AllTies(ctx, id)
+			return commitsOf(ties), err
 		})
 	ask("owners at a checkpoint", w.pairs(m, tables.Index, `SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
 		func(id string) (out []string, err error) {
 			owners, err := r.FileOwners(ctx, []string{id})
-			for f, inferred := range owners {
-				out = append(out, fmt.Sprint(f.Session, f.Path, " ", inferred))
+			for f, kind := range owners {
+				out = append(out, fmt.Sprint(f.Session, f.Path, " ", kind.IsWeak()))
 			}
 			return out, err
 		})
@@ -105,6 +113,13 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return r.MatchingIDs(ctx, db.Filter{Period: db.Period{Since: since, Until: since.Add(time.Minute)}, Purged: db.With})
 		})
+}
+
+func commitsOf(ties []attribution.Tie) (out []string) {
+	for _, tie := range ties {
+		out = append(out, tie.SHA)
+	}
+	return out
 }
 
 func set(all []string) []string {

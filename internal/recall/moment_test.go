@@ -304,7 +304,7 @@ func TestLongFreshnessAgain(t *testing.T) {
 		file := fmt.Sprintf("src/f%d.go", i%3)
 		cp := r.committed("work", file, fmt.Sprintln("text", i), "gen.go", fmt.Sprintln("made", i))
 		r.append(alice, r.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{
-			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "assistant it is done"),
+			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "Edit gen.go", "assistant it is done"),
 		}})
 		asked = append(asked, then{r.tip(), ask(m, recall.Request{Query: "token expiry"})})
 	}

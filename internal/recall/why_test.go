@@ -293,37 +293,31 @@ func TestWhyOfAmended(t *testing.T) {
 	harness.Equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
-// Agents that edit something else when a person commits are not behind what the commit changed. They talked meanwhile: why names
-// them as that, and no filter for the file finds them.
+// Agents that edit something else when a person commits are not behind the commit, nor behind what it changed: they talked meanwhile. An old ledger
+// links them without saying why.
 func TestLongCommittedMeanwhile(t *testing.T) {
 	p := newPlace(t)
 	hand := p.committed("by hand", "docs/hand.md", first)
-	p.append(alice, 10, session.Entry{Checkpoint: hand, Sessions: []session.Session{chat("busy", 0, "human speed the tests up", "Edit reset_test.go")}})
+	busy := chat("busy", 0, "human speed the tests up", "Edit reset_test.go")
+	hand.Links = []session.Link{{Session: busy.ID}}
+	p.append(alice, 10, session.Entry{Checkpoint: hand, Sessions: []session.Session{busy}})
 	more := chat("busy", 0, "human speed the tests up", "Edit reset_test.go", "human more")
 	more.FirstTurn, more.Turns, more.FirstTool, more.ToolCalls = 1, more.Turns[1:], 1, nil
-	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(hand.GitSHA), Sessions: []session.Session{more}})
-	p.open()
-	for _, out := range []result.Recall{p.why("docs/hand.md"), p.recall(recall.Request{Commit: hand.GitSHA})} {
-		if len(out.Results) != 1 || !out.Results[0].Inferred || out.Results[0].Tie != "talked" {
-			t.Errorf("one: %+v", out.Results)
-		}
-	}
+	again := checkpoint(hand.GitSHA)
+	again.Links = []session.Link{{Session: busy.ID}}
+	p.append(alice, 20, session.Entry{Checkpoint: again, Sessions: []session.Session{more}})
 	two := p.committed("by hand, too", "docs/more.md", first)
-	p.append(alice, 30, session.Entry{Checkpoint: two, Sessions: []session.Session{
-		chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go"),
-	}})
+	both := []session.Session{chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go")}
+	two.Links = []session.Link{{Session: both[0].ID}, {Session: both[1].ID}}
+	p.append(alice, 30, session.Entry{Checkpoint: two, Sessions: both})
 	p.open()
-	why := p.why("docs/more.md")
-	harness.Equal(t, "why", "tester painter", p.found(why))
-	for _, r := range why.Results {
-		if r.Tie != "talked" || !r.Inferred {
-			t.Errorf("why: %+v", r)
-		}
-	}
-	harness.Equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/more.md"})))
-	out := p.recall(recall.Request{Commit: two.GitSHA})
-	if len(out.Results) != 2 || !out.Results[0].Inferred || !out.Results[1].Inferred || out.Results[0].Tie != "talked" || out.Results[1].Tie != "talked" {
-		t.Errorf("behind the commit: %+v", out.Results)
+	for i, cp := range []*session.Checkpoint{hand, two} {
+		file := cp.Files[0].Path
+		harness.Equal(t, "why "+file, "", p.found(p.why(file)))
+		harness.Equal(t, "file "+file, "", p.found(p.recall(recall.Request{File: file})))
+		out := p.recall(recall.Request{Commit: cp.GitSHA})
+		harness.Equal(t, "behind "+file, "", p.found(out))
+		harness.Equal(t, "talked before "+file, 1+i, out.Talked)
 	}
 }
 
