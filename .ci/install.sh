@@ -7,6 +7,7 @@
 set -eu
 from=${REKAL_RELEASE:-https://github.com/git-rekal/git-rekal/releases/latest/download}
 prefix=${PREFIX:-$HOME/.local}
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 die() {
 	printf 'install: %s\n' "$*" >&2
@@ -39,7 +40,14 @@ else
 	printf '%s\n' "$line" | shasum -a 256 -c - >/dev/null || die "$file has another checksum than SHA256SUMS says: nothing was installed"
 fi
 tar -xzf "$file"
-mkdir -p "$prefix"
-cp -R "${file%.tar.gz}/." "$prefix/"
-printf 'installed %s in %s\n' "$("$prefix/bin/git-rekal" version)" "$prefix/bin"
+cd "${file%.tar.gz}"
+former=$("$prefix/bin/git-rekal" version 2>/dev/null || :)
+# Each file takes its place by a rename: a program that runs, as a server of an editor does, can't be written over.
+find . -type d | while IFS= read -r name; do
+	mkdir -p "$prefix/$name"
+done || die "$prefix can't be written: nothing was installed"
+find . -type f | while IFS= read -r name; do
+	cp -p "$name" "$prefix/$name.new" && mv -f "$prefix/$name.new" "$prefix/$name" || exit 1
+done || die "$prefix can't be written: it may hold a part of the release"
+printf 'installed %s in %s%s\n' "$("$prefix/bin/git-rekal" version)" "$prefix/bin" "${former:+ (was $former)}"
 case :$PATH: in *":$prefix/bin:"*) ;; *) printf 'put %s on PATH\n' "$prefix/bin" ;; esac
