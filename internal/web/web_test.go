@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -221,5 +222,24 @@ func TestRefuses(t *testing.T) {
 				t.Errorf("policy %q", policy)
 			}
 		})
+	}
+}
+
+// TestServerGoesOn: whatever address is asked for, the next page is there.
+func TestServerGoesOn(t *testing.T) {
+	w := world.Team(t)
+	v := world.Visit(t, w.Web())
+	random := rand.New(rand.NewPCG(3, 4))
+	pages := []string{"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go", "timeline?author=bob", "files?name=auth", "pictures", "lines", "together", "sessions?from=1"}
+	for range 200 {
+		page := []byte(pages[random.IntN(len(pages))])
+		for range 1 + random.IntN(5) {
+			page[random.IntN(len(page))] = byte(' ' + random.IntN(95))
+		}
+		at, query, _ := strings.Cut(string(page), "?")
+		v.Any(url.PathEscape(at) + "?" + strings.NewReplacer("#", "%23", " ", "%20", "%", "%25").Replace(query))
+	}
+	if text, _ := v.Page("sessions"); !strings.Contains(text, "Fix JWT expiry") {
+		t.Error("it does not go on")
 	}
 }
