@@ -43,13 +43,9 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores,
 	}
 	slices.SortFunc(found, s.compare)
 	if weak && opt.Short {
-		found = found[:1]
+		found = found[:min(1, len(found))]
 	} else if weak {
-		n := min(len(found), fewestWeak)
-		for n < len(found) && found[n].score >= strongShare*found[0].score {
-			n++
-		}
-		found = found[:n]
+		found = s.nearestWeak(found, allowed, near)
 	}
 	if opt.K > 0 && len(found) > opt.K {
 		found = found[:opt.K]
@@ -71,56 +67,87 @@ func (m *modelScores) score(n int, match lexical.Match) float64 {
 	return score + m.modelShare*lift
 }
 
+// nearestWeak are the best of the weak candidates. If they are fewer than fewestWeak, the nearest others join them, which share no word with the
+// question: better than nothing.
+func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScores) []candidate {
+	n := min(len(found), fewestWeak)
+	for n < len(found) && found[n].score >= strongShare*found[0].score {
+		n++
+	}
+	var others []candidate
+	for _, i := range allowed {
+		isFound := slices.ContainsFunc(found, func(c candidate) bool { return c.n == i })
+		if model, ok := near.model[i]; ok && !isFound {
+			others = append(others, candidate{i, leastScore + minModelShare*max(0, model.passage.cosine)})
+		}
+	}
+	slices.SortFunc(others, s.compare)
+	return append(found[:n], others[:min(len(others), max(0, fewestWeak-n))]...)
+}
+
 // hitOf makes a hit of what was found in a session, but for its score.
 func hitOf(id string, m lexical.Match, model modelScore, modelShare float64) Hit {
 	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
+	isNear := modelShare*model.lift > m.Score || m.Score == 0 // the meaning says more than the words
 	switch {
-	case modelShare*model.lift > m.Score && model.passage.cosine > 0: // the meaning says more than the words
+	case isNear && model.passage.cosine > 0:
 		h.Turn = model.passage.turn
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
 		h.Turn, h.Passage = -1, MatchedFiles
 	case m.Best == lexical.Commands:
 		h.Turn, h.Passage = -1, MatchedCommand
 	}
-	h.Matched = matchReasons(m, h.Embedding >= minLift || modelShare*model.lift > m.Score)
+	h.Matched = matchReasons(m, h.Embedding >= minLift || isNear)
 	return h
 }
 
-// keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index has a strong one. If the
-// question consists of names alone, every candidate that holds them is strong. Sessions are measured by the best session, so that a memory
-// hides no session. top is the score that sessions are measured by.
-func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) (strong []candidate, weak bool, top float64) {
-	if len(found) == 0 {
-		return nil, false, opt.pool(Pool{}).Strong
-	}
-	best := slices.MinFunc(found, s.compare)
-	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
-	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
-	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
-	if q.IsOnlyStopWords() || unheld || !s.isAnswer(q, best, found, scored, near, opt.Short) {
-		if top = opt.pool(Pool{}).Strong; top > 0 {
-			return nil, false, top
+// keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index has a strong one. bar is the
+// score that sessions are measured by, that of the best one in any index.
+func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) (kept []candidate, weak bool, bar float64) {
+	isAnswered := s.isAnswered(q, found, scored, near, opt)
+	best := s.bestScores(found, scored)
+	isStrong := func(c candidate) bool {
+		m, bar := scored.Matches[c.n], best.session
+		if m.Kinds[lexical.Memory] {
+			bar = best.any
 		}
+		return isAnswered && (bar >= strongEnough && c.score >= strongShare*bar || q.Anchors && m.Exact)
+	}
+	own := Pool{}
+	has := slices.ContainsFunc(found, isStrong)
+	if has {
+		own.Strong = best.session
+	}
+	best.session = opt.pool(own).Strong
+	if !has && best.session == 0 {
 		return found, true, 0
 	}
-	bestSession := 0.0
+	return slices.DeleteFunc(found, func(c candidate) bool { return !isStrong(c) }), false, best.session
+}
+
+// bestScores are those of candidates. Sessions are measured by the best session, so that a memory hides no session.
+type bestScores struct{ session, any float64 }
+
+func (s *Searcher) bestScores(found []candidate, scored lexical.Scored) (best bestScores) {
 	for _, c := range found {
-		if !isMemory(c) {
-			bestSession = max(bestSession, c.score)
+		best.any = max(best.any, c.score)
+		if !scored.Matches[c.n].Kinds[lexical.Memory] {
+			best.session = max(best.session, c.score)
 		}
 	}
-	bestSession = opt.pool(Pool{Strong: bestSession}).Strong
-	return slices.DeleteFunc(found, func(c candidate) bool {
-		bar := bestSession
-		if isMemory(c) {
-			bar = best.score
-		}
-		isStrong := bar >= strongEnough && c.score >= strongShare*bar || q.Anchors && isHeld(c)
-		return !isStrong
-	}), false, bestSession
+	return best
+}
+
+// isAnswered reports whether a candidate may be what a question is about.
+func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) bool {
+	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
+	if len(found) == 0 || q.IsOnlyStopWords() || q.Anchors && !slices.ContainsFunc(found, isHeld) {
+		return false
+	}
+	return s.isAnswer(q, slices.MinFunc(found, s.compare), found, scored, near, opt.Short)
 }
 
 // isAnswer reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the

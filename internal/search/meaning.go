@@ -47,6 +47,14 @@ type sessionNearness struct {
 	known  []int     // the sessions that have a vector
 }
 
+// rank orders the sessions that have a vector, by how near they are; 0 for the others.
+func (g *sessionNearness) rank(n int) float64 {
+	if _, known := slices.BinarySearch(g.known, n); !known {
+		return 0
+	}
+	return 2 + g.near[n]
+}
+
 // embed asks for the vector of a question in the background. The function that it returns waits for the vector, which is nil if
 // there is none.
 func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() []float32 {
@@ -79,7 +87,7 @@ func (s *Searcher) scoreByModel(ctx context.Context, vector []float32, matches [
 	}
 	wanted := make(map[int]bool)
 	s.addBest(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	s.addBest(bestByMeaning, opt, func(n int) float64 { return g.near[n] }, wanted)
+	s.addBest(bestByMeaning, opt, g.rank, wanted)
 	out.model, err = s.scoreAboveMedian(ctx, g, wanted, opt)
 	return out, err
 }

@@ -12,6 +12,8 @@ const (
 	scarce, plenty = 0.5, 0.9
 	minModelShare  = 0.02
 	minLift        = 0.35
+
+	leastScore = 0.0001 // of a session for which nothing speaks but that no other is nearer
 )
 
 // Results are strong when the best score is at least strongEnough, and theirs are at least strongShare of it. Where words decide, the score of
