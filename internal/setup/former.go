@@ -68,6 +68,11 @@ func AdoptFormerDir(former, rekalDir string) error {
 	if err := moveRecord(former, rekalDir); err != nil {
 		return err
 	}
+	if filepath.Dir(former) == filepath.Dir(rekalDir) && !exists(filepath.Join(rekalDir, recordFile)) { // a mirror had the folder alone
+		if err := MarkInstalled(rekalDir); err != nil {
+			return err
+		}
+	}
 	entries, err := os.ReadDir(former)
 	if err != nil {
 		return err
