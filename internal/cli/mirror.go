@@ -108,12 +108,15 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 		{"user.name", "mirror"},
 		{"user.email", "mirror@git-rekal.invalid"}, // so that no ledger is its own
 	}
-	long, err := repo.SHA256At(ctx, url, git.Attended(app.Terminal))
-	if long {
-		settings = append(settings, [2]string{"core.repositoryformatversion", "1"}, [2]string{"extensions.objectformat", "sha256"})
-	}
 	for _, setting := range settings {
 		err = errors.Join(err, repo.SetConfig(ctx, setting[0], setting[1]))
+	}
+	long, failed := repo.SHA256At(ctx, mirrorRemote, git.Attended(app.Terminal)) // by its name: messages say no address
+	if long {
+		err = errors.Join(err, repo.SetConfig(ctx, "core.repositoryformatversion", "1"), repo.SetConfig(ctx, "extensions.objectformat", "sha256"))
+	}
+	if failed != nil {
+		err = errors.Join(err, fmt.Errorf("mirror %q: %w", place, failed))
 	}
 	err = errors.Join(err, setup.MarkInstalled(filepath.Join(fresh, "rekal")))
 	if err == nil {
