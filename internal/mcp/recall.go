@@ -311,7 +311,11 @@ func timeNotes(w *result.When) []string {
 	case w.Dropped:
 		return []string{fmt.Sprintf("Nothing of the time asked for answers (%s): this is the answer without it.", shortLine(w.Read))}
 	}
-	return []string{fmt.Sprintf("Read as a time: %s (%s to %s).", shortLine(w.Read), cmp.Or(w.Since, "the beginning"), cmp.Or(w.Until, "now"))}
+	how := "Read as a time"
+	if w.Preferred {
+		how = "First what is of this time"
+	}
+	return []string{fmt.Sprintf("%s: %s (%s to %s).", how, shortLine(w.Read), cmp.Or(w.Since, "the beginning"), cmp.Or(w.Until, "now"))}
 }
 
 // printNothingFound says that nothing was found.

@@ -17,6 +17,7 @@ type Question struct {
 	Words  string // what is left to search for
 	When   Span   // the zero Span where the text names no time
 	Read   string // the words that were read as When
+	Strict bool   // it says so that nothing from another time counts: "since", "on 13 February", "last week", not a date alone
 	Latest bool   // it asks for no topic: for what happened last, or then
 	Own    bool   // it asks for the work of who asks
 }
@@ -50,6 +51,7 @@ func Read(text string, c Clock) Question {
 		q.Read = strings.Trim(text[begin:end], edges)
 		q.Words = strings.TrimSpace(strings.TrimSpace(text[:begin]) + " " + strings.TrimSpace(text[end:]))
 	}
+	q.Strict = to > from && r.isStrict(from)
 	q.Latest, q.Own = hasNoTopic(split(q.Words), to > from)
 	return q
 }

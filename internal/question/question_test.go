@@ -74,6 +74,19 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestStrict holds that a date bounds the answer only where a word says so, and what is relative to today always.
+func TestStrict(t *testing.T) {
+	for text, want := range map[string]bool{
+		"what did we do on 13 February": true, "JWT in February": true, "JWT since 2026-02-13": true, "between 3 and 5 March": true, "what broke yesterday": true,
+		"JWT last week": true, "three days ago we chose": true, "retries over the past week": true, "last Tuesday": true, "JWT": false,
+		"JWT 2026-02-13": false, "13 February, JWT": false, "Feb 2026 releases": false, "retries during February": false, "the crash of the 13th of February": false,
+	} {
+		if got := question.Read(text, clock()).Strict; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func at(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -36,6 +36,22 @@ func (r reader) span(i int) (Span, int) {
 	return s, n
 }
 
+// isStrict reports whether the time that begins at a word bounds the answer. A date bounds it only behind a word that says so: people tell in
+// October of September. What is relative to today does, always.
+func (r reader) isStrict(i int) bool {
+	switch r.wordAt(i) {
+	case "since", "after", "starting", "before", "until", "till", "between", "from", "on", "in":
+		return true
+	case "during", "over", "within", "of", "around", "at":
+		i++
+	}
+	if r.wordAt(i) == "the" {
+		i++
+	}
+	_, n := r.date(i, true)
+	return n == 0
+}
+
 func (r reader) afterPreposition(i int) (Span, int) {
 	switch lead := r.wordAt(i); lead {
 	case "since", "after", "starting", "before", "until", "till":

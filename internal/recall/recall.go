@@ -49,6 +49,8 @@ type Request struct {
 	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
 	Snippet int      // how many characters a snippet has; 0: SnippetSize
 
+	prefer map[string]bool // sessions of a time that comes first; nil: none
+
 	Purged  db.Purged // what to do with what is purged
 	Without []string  // is left out, too, in order
 
@@ -274,7 +276,9 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed, Pool: req.Pool})
+	answer, err := s.Search(ctx, req.Query, search.Options{
+		Allow: allow, Named: func(id string) bool { return made[id] }, Prefer: func(id string) bool { return req.prefer[id] }, Embed: req.Embed, Pool: req.Pool,
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -139,23 +139,35 @@ func (a *understoodRequest) answers(ctx context.Context, index *db.DB, repo *git
 	return hits, err
 }
 
-// answersInTime finds answers from the time that is asked for. If there are none, or only weak ones, and the question named the time, not a flag, it
-// ignores the time.
+// answersInTime finds answers from the time that is asked for, or those first if the time is only preferred. If there are none, or only weak ones
+// where nothing else counts, and the question named the time, not a flag, it ignores the time.
 func (a *understoodRequest) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
-	req := a.Request
-	req.Query = a.Words
-	filter.Period = db.Period(a.Question.When)
+	req, timeless := a.Request, filter
+	req.Query, filter.Period = a.Words, db.Period(a.Question.When)
+	isPreferred := a.Read != "" && !a.Strict && !a.Latest
+	if isPreferred {
+		ids, err := index.MatchingIDs(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		req.prefer, filter = setOf(ids), timeless
+	}
 	hits, unknown, err := rank(ctx, index, repo, s, req, filter)
 	a.unknown = unknown
-	if err != nil || a.Read == "" || len(hits) > 0 && !hits[0].weak {
+	if err != nil || a.Read == "" {
 		return hits, err
 	}
-	filter.Period = db.Period{}
-	if !a.Latest {
+	if isPreferred {
+		a.When.Preferred = slices.ContainsFunc(hits, func(h Found) bool { return req.prefer[h.ID] })
+	}
+	if a.When.Preferred || !isPreferred && len(hits) > 0 && !hits[0].weak {
+		return hits, nil
+	}
+	if req.prefer = nil; !a.Latest {
 		req.Query = a.Request.Query
 	}
-	other, unknown, err := rank(ctx, index, repo, s, req, filter)
-	if len(other) == 0 || len(hits) > 0 && other[0].weak {
+	other, unknown, err := rank(ctx, index, repo, s, req, timeless)
+	if len(other) == 0 || !isPreferred && len(hits) > 0 && other[0].weak {
 		return hits, err
 	}
 	a.When.Dropped, a.Question.When, a.Words, a.unknown = true, question.Span{}, req.Query, unknown

@@ -79,6 +79,8 @@ type When struct {
 	Until   string `json:"until,omitempty"`
 	Read    string `json:"read,omitempty"`    // the words of the question that say so
 	Dropped bool   `json:"dropped,omitempty"` // nothing of then answers: this is the answer without it
+
+	Preferred bool `json:"preferred,omitempty"` // what took place then comes first, and the rest is not left out
 }
 
 // AsOf is the past state that was asked.

@@ -41,6 +41,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores,
 	if !opt.Weak {
 		found, weak, bar = s.keepStrong(q, found, scored, near, opt)
 	}
+	s.prefer(found, opt.Prefer)
 	slices.SortFunc(found, s.compare)
 	if weak && opt.Short {
 		found = found[:min(1, len(found))]
@@ -65,6 +66,15 @@ func (m *modelScores) score(n int, match lexical.Match) float64 {
 		return 0
 	}
 	return score + m.modelShare*lift
+}
+
+// prefer lifts the sessions that are preferred. It comes behind the judgement, so that it makes no answer strong, and drops none.
+func (s *Searcher) prefer(found []candidate, isPreferred func(string) bool) {
+	for i, c := range found {
+		if isPreferred != nil && isPreferred(s.index.Sessions[c.n]) {
+			found[i].score *= preferred
+		}
+	}
 }
 
 // nearestWeak are the best of the weak candidates. If they are fewer than fewestWeak, the nearest others join them, which share no word with the

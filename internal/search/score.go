@@ -16,6 +16,9 @@ const (
 	leastScore = 0.0001 // of a session for which nothing speaks but that no other is nearer
 )
 
+// preferred is how many times its score a session counts that the question prefers, for its time (docs/lab/search.md).
+const preferred = 1.5
+
 // Results are strong when the best score is at least strongEnough, and theirs are at least strongShare of it. Where words decide, the score of
 // words alone must be strongEnough, too. Of the relevant results among the first ten, 97.6 % and more stay on each set of real queries
 // (docs/lab/search.md).

@@ -40,6 +40,8 @@ type Options struct {
 	Short bool                        // texts are short and few: a hit is not weak for words that stand nowhere, or apart
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 
+	Prefer func(sessionID string) bool // which sessions come first where they answer about as well as others; nil for none
+
 	// Pool makes the scores of searches in several indexes compare: each hands in what it found so far, and gets what all did, three times at
 	// most (see Pool). Nil: nobody else is asked.
 	Pool func(Pool) Pool

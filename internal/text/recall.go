@@ -84,6 +84,9 @@ func (p *page) timeSpan(w *result.When) string {
 	if w.Read != "" {
 		out = append(out, fmt.Sprintf("(%q)", w.Read))
 	}
+	if w.Preferred {
+		out = append(out, "first")
+	}
 	return strings.Join(out, " ")
 }
 
