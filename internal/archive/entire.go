@@ -41,14 +41,18 @@ const (
 	maxMetadata = 4 << 20 // bytes of one metadata.json
 )
 
+// unknownPerson is who kept what no commit says the checkpoint of.
+const unknownPerson = "unknown"
+
 // checkpoint is a checkpoint of Entire, by its ID.
 type checkpoint struct {
-	author  string             // e-mail address, in lower case; "" where nothing says
+	people  map[string]bool    // who wrote and who committed it, by e-mail address in lower case; none where no commit names it
 	folders map[string]*folder // by "0", "1", …; "" for the checkpoint's own; a subagent's by its path
 }
 
 // folder holds one session's transcript.
 type folder struct {
+	of    *checkpoint
 	path  string // as git names it
 	meta  git.OID
 	parts map[int]git.OID
@@ -71,8 +75,8 @@ type entire struct {
 	Source
 }
 
-// Entire takes what Entire kept of the user's own sessions, or of everyone's. An own one is one whose checkpoint somebody committed of
-// whom own is true, given the address in lower case, or nobody known.
+// Entire takes what Entire kept of the user's own sessions, or of everyone's. Own is a checkpoint that nobody wrote or committed but those of
+// whom own is true, given the addresses in lower case: all that a branch says of who that was, and whoever may push can write it.
 func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error), everyone bool) (Source, error) {
 	trees := repo.Trees(maxTrees)
 	e := entire{
@@ -92,11 +96,10 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		if err := ctx.Err(); err != nil {
 			return Source{}, fmt.Errorf("archive: %w", err)
 		}
-		if other := e.otherAuthor(name, mine); other != "" && !everyone {
-			e.Others[other]++
-		} else {
-			e.takeTranscripts(name, k)
+		if !everyone {
+			e.keepOwn(name, mine)
 		}
+		e.takeTranscripts(name, k)
 	}
 	e.Stated = e.sessionsInMessage
 	k.fillSource(&e.Source, repo)
@@ -140,7 +143,9 @@ func (e *entire) list(ctx context.Context) error {
 			break // a history that is cut off says nothing of who
 		}
 		if m := entireName.FindStringSubmatch(c.Subject()); m != nil && e.checkpoints[m[1]] != nil {
-			e.checkpoints[m[1]].author = strings.ToLower(c.Author.Email) // the first one's at last
+			for _, by := range []git.Signature{c.Author, c.Committer} {
+				e.checkpoints[m[1]].people[strings.ToLower(by.Email)] = true
+			}
 		}
 	}
 	return ctx.Err()
@@ -179,12 +184,12 @@ func (e *entire) file(id, rest, path string, blob git.OID) {
 	}
 	cp := e.checkpoints[id]
 	if cp == nil {
-		cp = &checkpoint{folders: map[string]*folder{}}
+		cp = &checkpoint{people: map[string]bool{}, folders: map[string]*folder{}}
 		e.checkpoints[id] = cp
 	}
 	f := cp.folders[name]
 	if f == nil {
-		f = &folder{parts: map[int]git.OID{}}
+		f = &folder{of: cp, parts: map[int]git.OID{}}
 		cp.folders[name] = f
 	}
 	if file == "metadata.json" {
@@ -200,9 +205,8 @@ func (e *entire) file(id, rest, path string, blob git.OID) {
 func (e *entire) authors() []string {
 	all := map[string]bool{}
 	for _, cp := range e.checkpoints {
-		all[cp.author] = true
+		maps.Copy(all, cp.people)
 	}
-	delete(all, "")
 	return slices.Sorted(maps.Keys(all))
 }
 
@@ -260,21 +264,25 @@ func (e *entire) transcript(f *folder) ([]byte, error) {
 	return bytes.Join(all, []byte("\n")), nil
 }
 
-// otherAuthor is whose a session is, where that is not the user: one of those who committed its checkpoints.
-func (e *entire) otherAuthor(name string, mine map[string]bool) string {
+// keepOwn leaves of a session what lies in checkpoints of the user's own, and counts it as somebody else's where none is: a checkpoint of
+// another person may name a session of the user's and tell it otherwise.
+func (e *entire) keepOwn(name string, mine map[string]bool) {
+	var own []*folder
 	other := ""
-	for _, cp := range e.checkpoints {
-		for _, f := range cp.folders {
-			if f.Session != name {
-				continue
-			}
-			if cp.author == "" || mine[cp.author] {
-				return ""
-			}
-			other = max(other, cp.author)
+	for _, f := range e.sessions[name] {
+		strangers := slices.DeleteFunc(slices.Sorted(maps.Keys(f.of.people)), func(email string) bool { return mine[email] })
+		switch {
+		case len(strangers) > 0:
+			other = strangers[0]
+		case len(f.of.people) == 0:
+			other = cmp.Or(other, unknownPerson)
+		default:
+			own = append(own, f)
 		}
 	}
-	return other
+	if e.sessions[name] = own; len(own) == 0 {
+		e.Others[other]++
+	}
 }
 
 // takeTranscripts takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.

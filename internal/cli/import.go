@@ -30,8 +30,9 @@ func newImportCmd(app *App) *cobra.Command {
 Stores sessions from elsewhere, redacted, with their own times, and ties them to the commits whose lines they wrote. A stored session is
 never stored or captured twice.
 
---entire takes your sessions from Entire's branch entire/checkpoints/v1 and refs/entire/checkpoints/. A commit that names a checkpoint
-(Entire-Checkpoint: …) is tied to its sessions. --everyone also takes other people's sessions, and stores them as yours.
+--entire takes your sessions from Entire's branch entire/checkpoints/v1 and refs/entire/checkpoints/: those whose checkpoints bear your
+address only, which whoever may push there can write. A commit that names a checkpoint (Entire-Checkpoint: …) is tied to its sessions.
+--everyone also takes other people's sessions, and stores them as yours.
 
 --specstory takes .specstory/history/*.md. It leaves out sessions whose transcript is stored.
 
