@@ -15,7 +15,7 @@ import (
 var written = map[string]string{
 	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
 	"a": "class href rel title aria-current aria-label data-item", "header": "class", "div": "class id dir role tabindex aria-label", "img": "src alt width height", "bdi": "class title", "nav": "aria-label class",
-	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir", "code": "", "kbd": "", "b": "", "i": "",
+	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir title", "code": "", "kbd": "", "b": "", "i": "",
 	"h1": "class", "h2": "class id", "h3": "class", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
 	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
 	"button": "type", "details": "class open", "summary": "", "datalist": "id", "section": "id class aria-label aria-labelledby", "article": "class id aria-label tabindex autofocus",
