@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -15,7 +14,7 @@ import (
 type Evidence struct {
 	Lines  string // lines that the commit brought are the session's, by Match
 	Edited string // it wrote to a file of the commit through a tool, and no commit before took that
-	Made   string // its own shell made the commit
+	Made   string // its own shell made the commit, as the environment, a running call or git's answer says
 	Named  string // the commit's message, or another tool's record, names it
 	Active string // it was asked something, or did something, since the commit before: closing words belong to the commit that they close
 }
@@ -68,6 +67,7 @@ func (e *Evidence) add(l session.Link) {
 // What evidence says of calls and prompts.
 const (
 	ByShell   = "shell"   // git ran below the session
+	ByAnswer  = "answer"  // of git, in the transcript
 	ByTrailer = "trailer" // of the commit's message
 	ByRecord  = "record"  // of another tool
 	byPrompt  = "prompt"  // somebody asked for something
@@ -95,9 +95,7 @@ func CommitRunning(part session.Session) string {
 		return ""
 	}
 	c := part.ToolCalls[len(part.ToolCalls)-1]
-	_, after, isGit := strings.Cut(c.Cmd, "git ")
-	makes := func(act string) bool { return slices.Contains(strings.Fields(after), act) }
-	if !isGit || c.Act != session.ActRun || c.Failed || !slices.ContainsFunc([]string{"commit", "merge", "am", "cherry-pick", "revert"}, makes) {
+	if !c.MakesCommit() || c.Failed {
 		return ""
 	}
 	if n := len(part.Turns); n > 0 && part.Turns[n-1].Index > c.Turn {

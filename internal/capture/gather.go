@@ -55,6 +55,7 @@ type collector struct {
 	examined      []git.OID                     // see state.Examined
 	reflogs       map[string]history.ReflogMark // see state.Reflogs
 	newBytes      int                           // bytes of text in fresh
+	told          map[string][]transcript.Commit // by sessionKey: commits that sessions' commands made, as new records say
 	moreLeft      bool                          // something is left to another round
 }
 
@@ -367,6 +368,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if s.TitleKind <= transcript.TitlePrompt && (fresh != nil || k.keepsTitle(s.Title)) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
+	g.noteCommits(s, k.lastTurn(fresh))
 	if k != nil && fresh == nil && r.continues(k, s) {
 		g.addContent(r, renumber(s.Session, k.Turns, k.Tools), k)
 		return nil
@@ -438,6 +440,7 @@ func (g *collector) beginSession(ctx context.Context, r *reading, s transcript.P
 	if err != nil || len(out.Turns) == 0 {
 		return err
 	}
+	g.noteCommits(s, out.FirstTS())
 	g.addContent(r, out, nil)
 	return nil
 }

@@ -86,12 +86,17 @@ func (g *collector) isMine(c git.Commit) bool {
 // versionWithTies is the first version that reads the tie of a link.
 const versionWithTies = "0.2.0"
 
-// inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, or of which lines are theirs and that no checkpoint names yet. The entry
+// inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, that git told them they made, or of which lines are theirs and that no checkpoint names yet. The entry
 // is empty if nothing is tied to the commit.
 func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	mayWrite := len(c.Parents) <= 1 && !recorded
 	known := g.namedBy(c.Commit)
+	for _, l := range g.makersTold(c.Commit) {
+		e := known[l.Session]
+		e.Made = l.Evidence
+		known[l.Session] = e
+	}
 	for _, w := range g.ofKnownSessions(slices.Clone(c.wrote)) {
 		if e := known[w.Session]; mayWrite {
 			e.Lines = attribution.LinesOf(c.wrote, w.GitSHA, w.Session)

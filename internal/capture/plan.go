@@ -71,7 +71,11 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(drafts, past, entries, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))), nil
+	told, err := afterMissed.planTold(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(drafts, past, entries, told, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))), nil
 }
 
 // planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit; elsewhere is what they wrote in other commits, as is found now. If there is nothing to tie to it, it plans none, and rest is wrote.

@@ -24,12 +24,12 @@ type tying struct {
 func (t *tying) links(ownWork, mine bool) (out []session.Link) {
 	for _, s := range t.fresh {
 		if ownWork {
-			out = append(out, t.evidence(s.NativeID, *s, t.st.sessionByID(s.ID)).Links(s.ID, true)...)
+			out = append(out, t.evidence(*s, t.st.sessionByID(s.ID)).Links(s.ID, true)...)
 		}
 	}
 	for _, k := range t.st.Sessions {
 		if mine && !t.isFresh(k.ID) {
-			out = append(out, t.evidence(k.NativeID, session.Session{ID: k.ID}, k).Links(k.ID, false)...)
+			out = append(out, t.evidence(session.Session{ID: k.ID, Source: k.Source, NativeID: k.NativeID}, k).Links(k.ID, false)...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
@@ -37,13 +37,13 @@ func (t *tying) links(ownWork, mine bool) (out []session.Link) {
 }
 
 // evidence is what is known of a session, of which the ledger holds k and part is new, and the commit.
-func (t *tying) evidence(nativeID string, part session.Session, k *ledgerSession) (e attribution.Evidence) {
+func (t *tying) evidence(part session.Session, k *ledgerSession) (e attribution.Evidence) {
 	e.Lines = attribution.LinesOf(t.wrote, string(t.commit.OID), part.ID)
 	e.Active = attribution.ActiveIn(part)
-	if slices.Contains(namedInMessage(t.commit), nativeID) {
+	if slices.Contains(namedInMessage(t.commit), part.NativeID) {
 		e.Named = attribution.ByTrailer
 	}
-	if e.Made = t.madeBy(nativeID, part); t.isFresh(part.ID) || attribution.IsRecent(k.Last, t.now) {
+	if e.Made = t.madeBy(part); t.isFresh(part.ID) || attribution.IsRecent(k.Last, t.now) {
 		e.Edited = t.edited(part, k)
 	}
 	return e
@@ -54,31 +54,6 @@ func maxTime(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// commitsItself reports whether git, as the hook's process, makes the commit: not at the end of a rebase, or at a push.
-func commitsItself(via string) bool {
-	return via == session.ViaCommit || via == session.ViaMerge || via == session.ViaAm
-}
-
-// madeBy is how it is known that git runs below a session: the environment names it or, if it names none, the one session whose last call runs git.
-func (t *tying) madeBy(nativeID string, part session.Session) string {
-	if !commitsItself(t.via) {
-		return ""
-	}
-	if shells := shellSessions(t.getenv); len(shells) > 0 {
-		if slices.Contains(shells, nativeID) {
-			return attribution.ByShell
-		}
-		return ""
-	}
-	running := attribution.CommitRunning(part)
-	for _, s := range t.fresh {
-		if s.ID != part.ID && attribution.CommitRunning(*s) != "" {
-			return ""
-		}
-	}
-	return running
 }
 
 // edited is a call by which a session wrote to a file of the commit that no commit took since; "" for none.
@@ -125,30 +100,4 @@ func (t *tying) wasTaken(id string, f session.File, edit time.Time) bool {
 // mayHaveMade reports whether a commit made now could be the work of a session without new turns.
 func (g *collector) mayHaveMade(k *ledgerSession) bool {
 	return slices.Contains(shellSessions(g.getenv), k.NativeID) || len(k.Pending) > 0 && attribution.IsRecent(k.Last, g.now)
-}
-
-// madeInShell are links to the sessions in whose shell git runs.
-func (g *collector) madeInShell(via string) (out []session.Link) {
-	link := func(id, native string) {
-		if commitsItself(via) && slices.Contains(shellSessions(g.getenv), native) {
-			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByShell})
-		}
-	}
-	for _, s := range g.fresh {
-		link(s.ID, s.NativeID)
-	}
-	for _, k := range g.st.Sessions {
-		if !g.isFresh(k.ID) {
-			link(k.ID, k.NativeID)
-		}
-	}
-	return out
-}
-
-// untied leaves out the links that a ledger holds already.
-func (st *state) untied(sha string, links []session.Link) []session.Link {
-	return slices.DeleteFunc(links, func(l session.Link) bool {
-		_, known := slices.BinarySearch(st.Wrote, linkKey(sha, l))
-		return known
-	})
 }

@@ -105,6 +105,13 @@ func (c ToolCall) EditedPath() string {
 	return c.TouchedPath()
 }
 
+// MakesCommit reports whether a call runs a command of git that makes a commit.
+func (c ToolCall) MakesCommit() bool {
+	_, after, isGit := strings.Cut(c.Cmd, "git ")
+	acts := []string{"commit", "merge", "am", "cherry-pick", "revert"}
+	return isGit && c.Act == ActRun && slices.ContainsFunc(strings.Fields(after), func(word string) bool { return slices.Contains(acts, word) })
+}
+
 // CmdPrefix is how many characters (runes) of a command are kept: the schema page's
 // cmd_prefix.
 const CmdPrefix = 100

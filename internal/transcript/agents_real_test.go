@@ -306,7 +306,7 @@ func TestRealAgentsGrow(t *testing.T) {
 }
 
 // TestRealWholeGrow reads real sessions that are no growing lines as they stood at successive commits: what is stored of them, known
-// turns and calls left out, is what the last state gives, and so are the edits.
+// turns and calls left out, is what the last state gives, and so are the edits and commits.
 func TestRealWholeGrow(t *testing.T) {
 	for folder, read := range map[string]func(t *testing.T, id string, raw []byte) transcript.Document{"gemini": readGemini, "opencode": readOpenCode} {
 		grown, err := filepath.Glob(harness.Data(t, "agents/growth/"+folder) + "/*.1.json.gz")
@@ -317,6 +317,7 @@ func TestRealWholeGrow(t *testing.T) {
 			id := strings.TrimSuffix(filepath.Base(first), ".1.json.gz")
 			var stored session.Session
 			var edits []transcript.Edit
+			var commits []transcript.Commit
 			var last transcript.Document
 			for _, state := range []string{"growth/" + folder + "/" + id + ".1", "growth/" + folder + "/" + id + ".2", folder + "/" + id} {
 				name := "agents/" + state + ".json.gz"
@@ -326,6 +327,11 @@ func TestRealWholeGrow(t *testing.T) {
 				last = read(t, id, harness.Unzipped(t, name))
 				for _, s := range last.Sessions {
 					stored.Absorb(s.Session, session.Whole)
+					for _, c := range s.Commits {
+						if !slices.Contains(commits, c) {
+							commits = append(commits, c)
+						}
+					}
 					for _, e := range s.Edits {
 						if !slices.ContainsFunc(edits, func(had transcript.Edit) bool { return reflect.DeepEqual(had, e) }) {
 							edits = append(edits, e)
@@ -333,7 +339,7 @@ func TestRealWholeGrow(t *testing.T) {
 					}
 				}
 			}
-			harness.Equal(t, id, withEdits(last), withEdits(transcript.Document{Sessions: []transcript.Part{{Session: stored, Edits: edits}}}))
+			harness.Equal(t, id, withEdits(last), withEdits(transcript.Document{Sessions: []transcript.Part{{Session: stored, Edits: edits, Commits: commits}}}))
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (d *claudeDecoder) addResults(p *part, content gjson.Result) {
 	said := gjson.ParseBytes(d.rec.toolResult)
 	for _, b := range blocks {
 		id, failed := b.Get("tool_use_id").Str, b.Get("is_error").Bool()
-		if _, ok := p.heard.pending[id]; ok || failed {
+		if _, ok := p.heard.pending[id]; ok || failed || p.mayHaveCommitted(id) {
 			exit, text := claudeOutput(joinTexts(b.Get("content")), failed)
 			d.addOutput(p, id, text, exit, failed)
 		}

@@ -603,6 +603,9 @@ func flatten(docs ...transcript.Document) map[string][]string {
 			if p.Model != "" {
 				all[p.NativeID+" model"] = []string{p.Model}
 			}
+			for _, c := range p.Commits {
+				all[p.NativeID+" commits"] = append(all[p.NativeID+" commits"], c.OID+" "+c.At.String()+" "+c.Subject)
+			}
 			for _, o := range p.Outputs {
 				all[p.NativeID+" outputs"] = append(all[p.NativeID+" outputs"], o.Call+" "+o.At.String()+" "+o.Command+"\n"+o.Text)
 			}

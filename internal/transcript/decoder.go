@@ -56,10 +56,10 @@ type part struct {
 	model modelTrack
 	heard outputsRead
 
-	command string                                       // the slash command that was asked, where nothing else was before
-	passed  *session.Turn                                // the last prompt, where it was said elsewhere
-	counted map[string]int                               // by session.Usage.Request: where it stands in Usage
-	at      struct{ turns, calls, edits, usage []int64 } // offsets of the records that gave them
+	command string                                                // the slash command that was asked, where nothing else was before
+	passed  *session.Turn                                         // the last prompt, where it was said elsewhere
+	counted map[string]int                                        // by session.Usage.Request: where it stands in Usage
+	at      struct{ turns, calls, edits, usage, commits []int64 } // offsets of the records that gave them
 }
 
 // leafTitle is a title that names a record instead of a session.
@@ -393,6 +393,7 @@ func (d *decoder) takeBackUnfinished(done int64) int64 {
 		p.Edits = p.Edits[:countBefore(p.at.edits, end)]
 		p.Outputs = p.Outputs[:countBefore(p.heard.at, end)]
 		p.Usage = p.Usage[:countBefore(p.at.usage, end)]
+		p.Commits = p.Commits[:countBefore(p.at.commits, end)]
 		p.model.forgetFrom(end)
 	}
 	d.out = min(d.out, end-1)

@@ -28,7 +28,7 @@ func (d *decoder) closeDocument(done int64) Document {
 			continue
 		}
 		d.finish(p)
-		if len(p.Turns)+len(p.ToolCalls)+len(p.Edits) > 0 || p.TitleKind != TitleNone {
+		if len(p.Turns)+len(p.ToolCalls)+len(p.Edits)+len(p.Commits) > 0 || p.TitleKind != TitleNone {
 			doc.Dirs[p.NativeID] = p.from
 			doc.Sessions = append(doc.Sessions, p.Part)
 		}

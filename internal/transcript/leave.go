@@ -130,6 +130,7 @@ func (d *decoder) dropUnbegun(p *part, at whereabouts) {
 	d.noteRepositories(p, nil)
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
 	p.Usage, p.at.turns, p.at.calls, p.at.edits, p.at.usage = nil, nil, nil, nil, nil
+	p.Commits, p.at.commits = nil, nil
 	for id := range p.heard.pending {
 		delete(d.open, id)
 	}

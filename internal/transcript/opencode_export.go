@@ -32,7 +32,7 @@ func messageRow(m gjson.Result) *openCodeMessage {
 	return out
 }
 
-// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.
+// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands or git answers.
 func partRow(part []byte, outputs bool) json.RawMessage {
 	p := pickMembers(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
 	state, when := pickMembers(p["state"], "status", "input", "output", "time", "metadata"), pickMembers(p["time"], "start", "end")
@@ -50,7 +50,7 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 	}
 	if openCodeTools.acts[stringOf(p["tool"])] == session.ActRun {
 		row["exit"] = about["exit"]
-		if outputs {
+		if outputs || commitsByTool(stringOf(p["tool"]), gjson.ParseBytes(state["input"])) {
 			row["output"] = state["output"]
 		}
 	}
@@ -60,6 +60,12 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
+}
+
+// commitsByTool reports whether a call has git make a commit.
+func commitsByTool(tool string, input gjson.Result) bool {
+	u := openCodeTools.parse("", tool, input)
+	return session.ToolCall{Act: u.act, Cmd: u.cmd}.MakesCommit()
 }
 
 // pickMembers are those members of an object that have one of some names.

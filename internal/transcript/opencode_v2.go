@@ -136,7 +136,8 @@ func toolV2(p gjson.Result, outputs bool) map[string]any {
 			part[name] = json.RawMessage(v.Raw)
 		}
 	}
-	if outputs && openCodeTools.acts[p.Get("name").Str] == session.ActRun {
+	name := p.Get("name").Str
+	if outputs && openCodeTools.acts[name] == session.ActRun || commitsByTool(name, state.Get("input")) {
 		part["output"] = joinTexts(state.Get("content"))
 	}
 	return part

@@ -47,8 +47,9 @@ func (p *part) isCommand(id string) bool {
 	return len(calls) > 0 && p.ToolCalls[calls[0]].Act == session.ActRun
 }
 
-// addOutput takes how a command ended, and its output where that is asked for.
+// addOutput takes how a command ended, which commits it made, and its output where that is asked for.
 func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
+	d.addCommits(p, id, text)
 	if exit != nil && p.isCommand(id) {
 		p.ToolCalls[p.calls[id][0]].Exit = *exit
 	}
@@ -84,7 +85,7 @@ const codexHead = 512
 
 // addOutput takes a command's output: behind lines about it, or (in older versions) in an object.
 func (d *codexDecoder) addOutput(id string, out gjson.Result, given string) {
-	if !d.part.isCommand(id) {
+	if len(d.part.calls[id]) > 0 && !d.part.isCommand(id) {
 		return
 	}
 	text := given

@@ -173,6 +173,7 @@ type Part struct {
 	Ended        int       // how many calls of this read have a result; one that names several files is one
 	Called       int       // how many calls there are, counted so
 	Outputs      []Output  // in the order of the results, where Options asks for them; of agents that say so
+	Commits      []Commit  // that its commands made, as git says in their output; of calls of this read, and of earlier ones whose result stands in it
 	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it
 }
 

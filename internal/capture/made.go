@@ -1,0 +1,153 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Which commits sessions made by their own shell. While the hook runs, the environment says it, or a call that has no result yet. Later git's answer to the
+// call says it. That comes behind the hook, so it is recorded by the next capture.
+
+// commitsItself reports whether git, as the hook's process, makes the commit: not at the end of a rebase, or at a push.
+func commitsItself(via string) bool {
+	return via == session.ViaCommit || via == session.ViaMerge || via == session.ViaAm
+}
+
+// madeBy is how it is known that a session made the commit: git said so, or git runs below it. The environment names that or, if it names none, the one
+// session whose last call runs git.
+func (t *tying) madeBy(part session.Session) string {
+	if t.wasTold(part, t.commit) {
+		return attribution.ByAnswer
+	}
+	if !commitsItself(t.via) {
+		return ""
+	}
+	if shells := shellSessions(t.getenv); len(shells) > 0 {
+		if slices.Contains(shells, part.NativeID) {
+			return attribution.ByShell
+		}
+		return ""
+	}
+	running := attribution.CommitRunning(part)
+	for _, s := range t.fresh {
+		if s.ID != part.ID && attribution.CommitRunning(*s) != "" {
+			return ""
+		}
+	}
+	return running
+}
+
+// madeInShell are links to the sessions in whose shell git runs.
+func (g *collector) madeInShell(via string) (out []session.Link) {
+	link := func(id, native string) {
+		if commitsItself(via) && slices.Contains(shellSessions(g.getenv), native) {
+			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByShell})
+		}
+	}
+	for _, s := range g.fresh {
+		link(s.ID, s.NativeID)
+	}
+	for _, k := range g.st.Sessions {
+		if !g.isFresh(k.ID) {
+			link(k.ID, k.NativeID)
+		}
+	}
+	return out
+}
+
+// untied leaves out the links that a ledger holds already.
+func (st *state) untied(sha string, links []session.Link) []session.Link {
+	return slices.DeleteFunc(links, func(l session.Link) bool {
+		_, known := slices.BinarySearch(st.Wrote, linkKey(sha, l))
+		return known
+	})
+}
+
+// lastTurn is when the last turn of a session was said that is known: of the ledger, or of another transcript of this round.
+func (k *ledgerSession) lastTurn(fresh *session.Session) time.Time {
+	if k != nil {
+		return k.Last
+	}
+	return fresh.FirstTS()
+}
+
+// noteCommits notes which commits a session made, as its records say from a moment on: what they said before is known, or a copy of another session's.
+func (g *collector) noteCommits(s transcript.Part, from time.Time) {
+	key := sessionKey(s.Source, s.NativeID)
+	for _, c := range s.Commits {
+		if !c.At.Before(from) {
+			g.told[key] = append(g.told[key], c)
+		}
+	}
+}
+
+// wasTold reports whether git said to a session that it made a commit.
+func (g *collector) wasTold(s session.Session, c git.Commit) bool {
+	return slices.ContainsFunc(g.told[sessionKey(s.Source, s.NativeID)], func(t transcript.Commit) bool {
+		return strings.HasPrefix(string(c.OID), t.OID) && t.Subject == c.Subject()
+	})
+}
+
+// makersTold are links to the sessions to which git said that they made a commit, without those that a ledger holds.
+func (g *collector) makersTold(c git.Commit) (out []session.Link) {
+	for _, key := range slices.Sorted(maps.Keys(g.told)) {
+		source, native, _ := strings.Cut(key, "\x00")
+		if id := g.sessionID(source, native); id != "" && g.wasTold(session.Session{Source: source, NativeID: native}, c) {
+			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByAnswer})
+		}
+	}
+	return g.st.untied(string(c.OID), out)
+}
+
+// planTold plans the checkpoints of commits of which only git's answer says who made them, as far as what is planned does not say it.
+func (g *collector) planTold(ctx context.Context, planned []session.Entry) (drafts []session.Entry, err error) {
+	if len(g.told) == 0 {
+		return nil, nil
+	}
+	g.st = g.st.clone()
+	for _, e := range planned {
+		if err := g.st.applyPlanned(g.Repo, e); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(g.told)) {
+		for _, t := range g.told[key] {
+			e := g.checkpointTold(t)
+			if e.Checkpoint == nil {
+				continue
+			}
+			e.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)+1) * time.Millisecond)
+			if err := cmp.Or(g.st.applyPlanned(g.Repo, e), ctx.Err()); err != nil {
+				return nil, err
+			}
+			drafts = append(drafts, e)
+		}
+	}
+	return drafts, nil
+}
+
+// checkpointTold is the checkpoint of a commit that git named. It is empty if that is not here, or if a ledger says who made it.
+func (g *collector) checkpointTold(t transcript.Commit) session.Entry {
+	id, err := g.Repo.CommitByPrefix(t.OID)
+	if err != nil {
+		return session.Entry{}
+	}
+	c, err := g.Repo.Commit(id)
+	if err != nil || len(g.makersTold(c)) == 0 {
+		return session.Entry{}
+	}
+	changes, err := g.Repo.Changes(id)
+	if err != nil {
+		return session.Entry{}
+	}
+	return g.inferCheckpoint(comparedCommit{Commit: c, changes: changes})
+}
