@@ -160,16 +160,16 @@ func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.S
 	return s.isAnswer(q, slices.MinFunc(found, s.compare), found, scored, near, opt.Short)
 }
 
-// isAnswer reports whether the best session may be what a question is about. Where words score low, the embedding model decides, if it calls the
-// session near or far. Otherwise words do, by the session that they hold to be the best.
+// isAnswer reports whether the best session may be what a question is about. The embedding model decides, if it calls the session near where words
+// score low, or far where they don't score high. Otherwise words do, by the session that they hold to be the best.
 func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores, short bool) bool {
-	nearness := near.model[best.n].nearness
+	m, nearness := scored.Matches[best.n], near.model[best.n].nearness
 	switch {
-	case scored.Matches[best.n].Exact || short || near.modelShare == minModelShare || nearness == 0:
-	case nearness >= nearEnough+nearMissed*scored.Missed:
-		return true
-	case nearness < farBelow:
+	case m.Exact || short || nearness == 0:
+	case nearness < nearEnough && m.Score < beyondDoubt:
 		return false
+	case near.modelShare > minModelShare && nearness >= nearEnough+nearMissed*scored.Missed:
+		return true
 	}
 	byWords := candidate{n: -1}
 	for _, c := range found {

@@ -38,13 +38,14 @@ const (
 )
 
 // MeasuredModel is the embedding model whose cosines were measured, so that they tell weak answers from strong ones: near, at least nearEnough
-// plus nearMissed times the share of the question's words that stand nowhere; far, below farBelow (docs/lab/search.md).
+// plus nearMissed times the share of the question's words that stand nowhere; far, below nearEnough, unless the score by words is at least
+// beyondDoubt (docs/lab/search.md).
 const (
 	MeasuredModel = "minilm-l6-v2"
 
-	nearEnough = 0.9
-	nearMissed = 0.4
-	farBelow   = 0.8
+	nearEnough  = 0.9
+	nearMissed  = 0.4
+	beyondDoubt = 1.2
 )
 
 // modelShare is how much an embedding model counts, minModelShare to 1, where best is the best lexical score.
