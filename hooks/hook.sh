@@ -49,7 +49,11 @@ if [ ! -f "$rekal_old" ] || [ ! -x "$rekal_old" ]; then
 {{- end}}
 fi
 {{- if .Ours}}
-if [ "${REKAL_SKIP:-0}" != 0 ]; then
+# A git that knows configured hooks has run this one already, as one of those.
+rekal_ran=${0%/*}/{{.GitDir}}/rekal/ran
+if [ -f "$rekal_ran" ] && read -r rekal_line <"$rekal_ran" && [ "$rekal_line" = "$PPID {{.Name}}" ]; then
+	rekal_bin=
+elif [ "${REKAL_SKIP:-0}" != 0 ]; then
 	rekal_bin=
 elif command -v git-rekal >/dev/null 2>&1; then
 	rekal_bin=git-rekal

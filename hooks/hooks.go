@@ -42,7 +42,7 @@ func Script(name, binary, gitDir string) string {
 		LFS, Ours            bool // who has something to do in it
 	}{
 		name, binary, gitDir, name == "post-rewrite" || name == "pre-push", name == "pre-push",
-		slices.Contains(lfsNames(), name), true,
+		slices.Contains(lfsNames(), name), slices.Contains(Names(), name),
 	})
 	if err != nil {
 		panic(err) // a mistake in the script, which its test finds

@@ -25,6 +25,7 @@ import (
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"git":        runGit,
+		"oldgit":     hideConfiguredHooks,
 		"status":     runStatus,
 		"transcript": putTranscript,
 		"place":      placeFixture,
@@ -47,6 +48,20 @@ func runGit(ts *testscript.TestScript, neg bool, args []string) {
 	if err := ts.Exec("git", args...); (err != nil) != neg {
 		ts.Fatalf("git %s: %v", strings.Join(args, " "), err)
 	}
+}
+
+// oldgit: from here on git seems to be one without configured hooks, so that hooks are files; until $WORK/oldgit/git is removed.
+func hideConfiguredHooks(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: oldgit")
+	}
+	real, err := exec.LookPath("git")
+	ts.Check(err)
+	dir := ts.MkAbs(ts.Getenv("WORK") + "/oldgit")
+	ts.Check(os.MkdirAll(dir, 0o777))
+	script := "#!/bin/sh\ncase \"$1 $2\" in 'hook -h') exit 129 ;; esac\nexec " + real + " \"$@\"\n"
+	ts.Check(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o777))
+	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
 // status N PROGRAM [ARG…]: the program must exit with exactly N.

@@ -9,6 +9,7 @@
 package tests
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -123,11 +125,13 @@ func setUp(e *testscript.Env, bin string) error {
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(identity), 0o600)
 }
 
-// condition decides [root], and [freezes]: whether freeze can make files read-only here.
+// condition decides [root], [confighooks]: whether git runs hooks that its configuration names, and [freezes]: whether freeze can make files read-only here.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Getuid() == 0, nil
+	case "confighooks":
+		return git.HasConfiguredHooks(context.Background(), os.Environ()), nil
 	case "freezes":
 		return freezes()
 	}

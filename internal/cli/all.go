@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -67,41 +64,6 @@ func (app *App) hasPrinted() bool {
 	return ok && out.Len() > 0
 }
 
-// exclusions is what init --all leaves out.
-type exclusions struct{ paths, remotes []string }
-
-// excludesPath reports whether a glob fits a folder: its whole path, or the end of it from a slash on.
-func (e exclusions) excludesPath(dir string) bool {
-	return slices.ContainsFunc(e.paths, func(glob string) bool {
-		for tail := filepath.ToSlash(dir); ; {
-			if ok, _ := path.Match(strings.TrimSuffix(glob, "/"), tail); ok {
-				return true
-			}
-			_, rest, more := strings.Cut(tail, "/")
-			if !more {
-				return false
-			}
-			tail = rest
-		}
-	})
-}
-
-// excludedURL is the URL of a remote that a glob fits, in which "*" stands for anything; "" for none.
-func (e exclusions) excludedURL(c config.Config) string {
-	for _, glob := range e.remotes {
-		whole := "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)) + "$"
-		for _, name := range c.Remotes {
-			urls := append(slices.Clone(c.Git["remote."+name+".url"]), c.Git["remote."+name+".pushurl"]...)
-			for _, url := range urls {
-				if ok, _ := regexp.MatchString(whole, config.WithoutCredentials(url)); ok {
-					return config.WithoutCredentials(url)
-				}
-			}
-		}
-	}
-	return ""
-}
-
 // target is a repository that init --all found, and why it is left alone; "" where it is not.
 type target struct {
 	dir, skip string
@@ -110,11 +72,11 @@ type target struct {
 }
 
 // targets are the repositories below some folders. Of several worktrees of one, the first sets it up.
-func (app *App) targets(ctx context.Context, dirs []string, exclude exclusions) ([]target, error) {
+func (app *App) targets(ctx context.Context, dirs []string, exclude machine.Exclusions) ([]target, error) {
 	var all []target
 	first := map[string]string{}
 	for _, dir := range dirs {
-		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), exclude.excludesPath)
+		found, err := machine.Find(ctx, filepath.Clean(app.Path(dir)), exclude.ExcludesPath)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +90,7 @@ func (app *App) targets(ctx context.Context, dirs []string, exclude exclusions) 
 	return all, nil
 }
 
-func (app *App) target(ctx context.Context, f machine.Found, exclude exclusions, first map[string]string) target {
+func (app *App) target(ctx context.Context, f machine.Found, exclude machine.Exclusions, first map[string]string) target {
 	t := target{dir: f.Path, err: f.Err}
 	if f.Bare {
 		t.skip = "bare: nothing is captured without a worktree"
@@ -148,7 +110,7 @@ func (app *App) target(ctx context.Context, f machine.Found, exclude exclusions,
 		return t
 	}
 	t.ready = w.CheckReady() == nil
-	url, root := exclude.excludedURL(conf), w.Root()
+	url, root := exclude.ExcludedURL(conf.RemoteURLs()), w.Root()
 	switch sharer := first[root]; {
 	case url != "":
 		t.skip = "excluded, because of the remote " + url
@@ -216,6 +178,7 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	removed, kept := app.Machine().RemoveGlobal(ctx) // first: else a hook would set up again what is cleaned
 	err = app.runInEach(ctx, "cleaning", repos, func(ctx context.Context, in *App) (string, error) {
 		one := *c
 		if err := one.cleanUp(ctx, in); err != nil {
@@ -223,9 +186,8 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 		}
 		return "cleaned; its ledger stays", nil
 	})
-	removed, kept := app.Machine().RemoveTemplate(ctx, app.Env, app.Home)
 	if removed {
-		app.printDone("removed: the template for new repositories")
+		app.printDone("removed: the hooks for all repositories")
 	}
 	gone, missing := app.Machine().ForgetMissing(ctx)
 	for _, repo := range gone {
@@ -234,15 +196,12 @@ func (c *cleanOptions) runAll(ctx context.Context, app *App) error {
 	return errors.Join(err, kept, missing)
 }
 
-// installTemplate has new repositories come set up.
-func (app *App) installTemplate(ctx context.Context) error {
-	report, err := app.Machine().InstallTemplate(ctx, app.Env, app.Home, app.Exe)
-	if err != nil {
+// runGlobal has every repository come set up.
+func (c *initOptions) runGlobal(ctx context.Context, app *App) error {
+	if err := app.Machine().InstallGlobal(ctx, app.Env, app.Home, app.Exe, c.exclude); err != nil {
 		return err
 	}
-	for _, hint := range report.Hints {
-		app.hint(hint)
-	}
-	app.printDone(`new clones come set up, by git's init.templateDir; "git rekal clean --all" undoes it`)
+	app.printDone(`every repository is set up at its next commit, by hooks in git's global configuration; "git rekal clean --all" undoes it`)
+	app.hint(`nothing is sent anywhere before you run "git rekal sync" or "git rekal push" in a repository`)
 	return nil
 }

@@ -42,7 +42,7 @@ These stay:
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
---all cleans every repository that was set up for you, removes the template of "git rekal init --template", and keeps all ledgers and records.
+--all cleans every repository that was set up for you, takes back "git rekal init --global", and keeps all ledgers and records.
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}
@@ -102,6 +102,11 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	}
 	if err != nil {
 		return err
+	}
+	if global, err := app.Machine().SetCleaned(ctx, w.Repo.Layout().CommonDir, true); err != nil {
+		return err
+	} else if global {
+		app.printDone("left: the hooks for all repositories, which leave this one alone from now on")
 	}
 	if len(report.Done) > 0 && !c.ledger && !app.oneOfMany { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)

@@ -35,6 +35,8 @@ an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to
 	}
 	fs := cmd.Flags()
 	fs.SetInterspersed(false)
+	fs.StringVar(&c.call.By, "by", "", "the process `ID` of the git that runs it as a configured hook")
+	fs.BoolVar(&c.call.Global, "global", false, "set the repository up if nobody excluded it")
 	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
 	return app.withOptions(cmd, c)
 }

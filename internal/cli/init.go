@@ -19,6 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/machine"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -31,10 +32,10 @@ type initOptions struct {
 	point  bool
 	from   []string
 
-	template    bool
+	global      bool
 	all, dryRun bool
 	dirs        []string // with all
-	exclude     exclusions
+	exclude     machine.Exclusions
 	imported    int // sessions
 }
 
@@ -42,7 +43,7 @@ type initOptions struct {
 func newInitCmd(app *App) *cobra.Command {
 	c := &initOptions{}
 	cmd := &cobra.Command{
-		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --template", Short: "set up, import sessions",
+		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --global [--exclude GLOB]… [--exclude-remote GLOB]…", Short: "set up, import sessions",
 		Long: `
 Sets the repository up: the ledger branch rekal/<email>, the caches in .git/rekal, the hooks and the agents' skill, which git ignores
 through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
@@ -53,8 +54,9 @@ All worktrees share hooks and caches. A worktree has the skill if init was run t
 --all does so in every repository below DIR, and tells in a line what it did there; --dry-run only names them. It looks into no hidden folder and no
 node_modules. It sends nothing, and agrees to no remote. Which repositories are set up for you stands in ~/.config/git-rekal/repositories.
 
---template has new clones come set up: git's init.templateDir leads to a copy of the template that there was, with the hooks. If that one changes,
-run it again.
+--global has every repository, new clones too, set up at its first commit or question: by hooks in git's global configuration, which needs git 2.54.
+It leaves out what --exclude and --exclude-remote name, what a clean left, and what lies in hidden folders and node_modules. A later --global names all
+exclusions anew. It sends nothing, and agrees to no remote.
 
 --from names a former folder of the repository. Sessions from there are imported, too.
 
@@ -76,10 +78,10 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
 	fs.BoolVar(&c.all, "all", false, "set up every repository below `DIR`…")
-	fs.BoolVar(&c.template, "template", false, "have new clones and repositories come set up")
+	fs.BoolVar(&c.global, "global", false, "have every repository come set up, new clones too")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "with --all: only say what would be done")
-	fs.StringArrayVar(&c.exclude.paths, "exclude", nil, "with --all: leave out folders whose path, or its end, fits `GLOB`")
-	fs.StringArrayVar(&c.exclude.remotes, "exclude-remote", nil, "with --all: leave out repositories with a remote whose URL fits `GLOB`")
+	fs.StringArrayVar(&c.exclude.Paths, "exclude", nil, "with --all or --global: leave out folders whose path, or its end, fits `GLOB`")
+	fs.StringArrayVar(&c.exclude.Remotes, "exclude-remote", nil, "with --all or --global: leave out repositories with a remote whose URL fits `GLOB`")
 	return app.withOptions(cmd, c)
 }
 
@@ -102,18 +104,25 @@ func (c *initOptions) parseBriefEvents(moments string) error {
 
 func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
-	case c.template && (c.all || c.mcp || c.point || c.brief.Start || c.remote != "" || len(c.from) > 0):
-		return errors.New("--template goes alone")
-	case !c.all && (c.dryRun || len(c.exclude.paths)+len(c.exclude.remotes) > 0):
-		return errors.New("--dry-run, --exclude and --exclude-remote go with --all")
-	case !c.all:
+	case c.global && (c.all || c.mcp || c.point || c.brief.Start || c.remote != "" || len(c.from) > 0):
+		return errors.New("--global goes alone, but for --exclude and --exclude-remote")
+	case !c.all && c.dryRun:
+		return errors.New("--dry-run goes with --all")
+	case !c.all && !c.global && len(c.exclude.Paths)+len(c.exclude.Remotes) > 0:
+		return errors.New("--exclude and --exclude-remote go with --all or --global")
+	case !c.all && len(args) > 0:
 		return noArgs(args)
-	case len(args) == 0:
+	case c.all && len(args) == 0:
 		return errors.New("--all needs the folder below which the repositories are")
-	case c.remote != "" || len(c.from) > 0:
+	case c.all && (c.remote != "" || len(c.from) > 0):
 		return errors.New("--remote and --from say something of one repository, and go without --all")
 	}
-	for _, glob := range c.exclude.paths {
+	for _, glob := range append(c.exclude.Paths, c.exclude.Remotes...) {
+		if strings.ContainsAny(glob, "\n\t") {
+			return fmt.Errorf("%q: is no glob", glob)
+		}
+	}
+	for _, glob := range c.exclude.Paths {
 		if _, err := path.Match(glob, ""); err != nil {
 			return fmt.Errorf("--exclude %q: is no glob", glob)
 		}
@@ -126,8 +135,8 @@ func (c *initOptions) run(ctx context.Context, app *App) error {
 	switch {
 	case c.all:
 		return c.runAll(ctx, app)
-	case c.template:
-		return app.installTemplate(ctx)
+	case c.global:
+		return c.runGlobal(ctx, app)
 	}
 	return c.setUp(ctx, app)
 }

@@ -356,6 +356,16 @@ func (c *Config) readRemotes(conf map[string]string) {
 // credentials finds what stands before the host of a URL: a user, perhaps with a password.
 var credentials = lazy.Expr(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/]*)@`)
 
+// RemoteURLs are the URLs of all remotes, those of pushes, too, without credentials.
+func (c Config) RemoteURLs() (all []string) {
+	for _, name := range c.Remotes {
+		for _, url := range slices.Concat(c.Git["remote."+name+".url"], c.Git["remote."+name+".pushurl"]) {
+			all = append(all, WithoutCredentials(url))
+		}
+	}
+	return all
+}
+
 // WithoutCredentials is a URL without credentials, so that no second copy of them is written down. Over HTTP the
 // user goes, too: it may be a token, and says nothing of the place.
 func WithoutCredentials(url string) string {

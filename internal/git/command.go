@@ -125,6 +125,24 @@ func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
 	return h, value, nil
 }
 
+// HasConfiguredHooks reports whether a git runs hooks that its configuration names.
+func HasConfiguredHooks(ctx context.Context, env []string) bool {
+	cmd := exec.CommandContext(ctx, "git", "hook", "-h")
+	cmd.Env = env
+	out, _ := cmd.CombinedOutput() // help has a status of its own, and so does an unknown command
+	return bytes.Contains(out, []byte("git hook list"))
+}
+
+// ConfiguredHooks are the names of the hooks that the configuration has git run at an event.
+func (r *Repo) ConfiguredHooks(ctx context.Context, event string) (names []string, err error) {
+	out, err := r.Run(ctx, "hook", "list", event)
+	var none *exec.ExitError
+	if errors.As(err, &none) && none.ExitCode() == 1 {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), err
+}
+
 // Worktrees lists the roots of the main worktree and of every linked one that git knows,
 // as git writes them.
 func (r *Repo) Worktrees() ([]string, error) {

@@ -17,6 +17,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
+// HooksOffFile is the name of a file that git's configuration includes where conditions hold, some of which libgit2 does not know: nothing in it matters to
+// who reads a configuration.
+const HooksOffFile = "hooks-off.gitconfig"
+
 // configByLibrary reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself would read the
 // same. It would not where the environment or the command line sets something, where an include depends on something, where a
 // worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
@@ -41,7 +45,7 @@ func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
 			return conf, true
 		}
-		if err != nil || strings.HasPrefix(e.Name, "includeif.") || e.Name == "extensions.worktreeconfig" || e.Value == "" { // or no value, which is true
+		if err != nil || strings.HasPrefix(e.Name, "includeif.") && e.Value != HooksOffFile || e.Name == "extensions.worktreeconfig" || e.Value == "" { // or no value, which is true
 			return nil, false
 		}
 		conf[e.Name] = append(conf[e.Name], e.Value)

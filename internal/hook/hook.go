@@ -30,15 +30,16 @@ type Call struct {
 	Name    string   // post-commit, post-merge, post-applypatch, post-rewrite or pre-push
 	Args    []string // of the hook
 	Stdin   io.Reader
+	By      string                // the process of the git that runs it as a configured hook; "" for a hook that is a file
+	Global  bool                  // it is one for all repositories, which sets them up
 	Late    bool                  // nobody waits for it: it finishes what a hook left
 	Skipped func(capture.Outcome) // hears what could not be read
 }
 
-// The hooks that are given something on stdin, and the one that a template has besides.
+// The hooks that are given something on stdin.
 const (
-	postRewrite  = "post-rewrite"
-	prePush      = "pre-push"
-	postCheckout = "post-checkout"
+	postRewrite = "post-rewrite"
+	prePush     = "pre-push"
 )
 
 // budget is how long a hook may hold up git; what takes longer is left to a process of its own, which has lateBudget.
@@ -95,10 +96,15 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	}
 	defer w.Close()
 	if err := w.CheckReady(); err != nil {
-		return err
+		if !c.Global {
+			return err
+		}
+		if err := w.SetUpUnasked(within); err != nil {
+			return err
+		}
 	}
-	if c.Name == postCheckout {
-		return w.FinishTemplateSetup(within)
+	if c.By != "" {
+		w.NoteHookRan(c.By, c.Name)
 	}
 	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {

@@ -1,12 +1,13 @@
-// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, the template for new ones, and
+// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, the hooks for all, and
 // which of them the user's configuration of git groups (groups.go).
 //
 // In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
 //	private         a session a line that no clone on this machine sends, as agent/ID
-//	template        what git copies into new repositories; see template.go
-//	template-set    the lines in git's global configuration that name it
+//	global          what the hooks for all repositories leave out; see global.go
+//	hooks.gitconfig the hooks for all repositories, which git's global configuration includes
+//	hooks-off.gitconfig  switches them off
 //	made            is there if the folder above was not there before
 //
 // Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that Add made is gone. A

@@ -11,12 +11,30 @@ import (
 	"github.com/git-rekal/git-rekal/hooks"
 )
 
-// installHooks writes the hooks where they are this repository's own: in the git
+// installHooks has git's configuration name the hooks, where git has that. Files that an older git, maybe one that a graphical client brings along,
+// was given stay beside it, up to date: the second run of an event does nothing.
+func installHooks(l Layout, r *Report) error {
+	if l.Runs == nil {
+		return installHookFiles(l, r)
+	}
+	errs := []error{installConfigHooks(l, r)}
+	for _, dir := range hookDirs(l) {
+		for _, name := range append(hooks.Names(), hooks.ForLFS) {
+			if holdsScript(dir, name) {
+				_, err := hook{dir, name}.install(l, r)
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// installHookFiles writes the hooks where they are this repository's own: in the git
 // directory. Everywhere else it says which lines to add. That covers core.hooksPath in
 // the worktree (tracked files, or a folder like .husky/_ that its manager writes anew),
 // in the global or system configuration (it serves every repository), and a hooks folder
 // that is a link to one of these.
-func installHooks(l Layout, r *Report) error {
+func installHookFiles(l Layout, r *Report) error {
 	if l.HooksOff {
 		r.addHint("%s", l.hooksOffNote())
 	}
@@ -33,6 +51,15 @@ func installHooks(l Layout, r *Report) error {
 		did, err := hook{l.HooksDir, name}.install(l, r)
 		errs = append(errs, err)
 		names[did] = append(names[did], name)
+	}
+	switch lfs := (hook{l.HooksDir, hooks.ForLFS}); {
+	case !l.usesLFS() && holdsScript(lfs.dir, lfs.name): // as a release before 0.2 left it
+		_, err := lfs.remove(l, r)
+		errs = append(errs, err)
+	case l.usesLFS() && (!exists(lfs.path()) || holdsScript(lfs.dir, lfs.name)):
+		did, err := lfs.install(l, r)
+		errs = append(errs, err)
+		names[did] = append(names[did], hooks.ForLFS)
 	}
 	if n := names[made]; n != nil {
 		r.addDone("hooks %s in %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir))
@@ -141,7 +168,11 @@ func removeHooks(l Layout, r *Report) error {
 	var errs []error
 	for _, dir := range hookDirs(l) {
 		var gone []string
-		for _, name := range hooks.Names() {
+		names := hooks.Names()
+		if holdsScript(dir, hooks.ForLFS) {
+			names = append(names, hooks.ForLFS)
+		}
+		for _, name := range names {
 			did, err := hook{dir, name}.remove(l, r)
 			errs = append(errs, err)
 			if did {

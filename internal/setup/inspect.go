@@ -36,7 +36,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 			wrong("%s lacks the lines that keep the skills out of git", l.pathForUser(l.Exclude))
 		}
 	}
-	if l.HooksOff {
+	if l.HooksOff && l.Runs == nil {
 		out = append(out, Problem{What: l.hooksOffNote(), Fix: "git rekal checkpoint", Hint: true})
 	}
 	out = append(out, l.hookProblems(onPath)...)
@@ -57,6 +57,17 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 
 // hookProblems says what keeps hooks from calling git-rekal.
 func (l Layout) hookProblems(onPath bool) (out []Problem) {
+	if l.Runs != nil {
+		for _, name := range hooks.Names() {
+			if !l.Runs(name) {
+				out = append(out, Problem{What: fmt.Sprintf("git hook list %s does not name %s", name, ConfigName(name))})
+			}
+		}
+		if !onPath && !isExecutableFile(l.Binary) {
+			out = append(out, Problem{What: fmt.Sprintf("hooks find no git-rekal: none is on PATH, and %q is not there", l.Binary)})
+		}
+		return out
+	}
 	switch note := l.strayHooksPathNote(); {
 	case note != "":
 		return []Problem{{What: note, Fix: l.strayHooksPathFix()}}
@@ -82,16 +93,16 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 func LostHooks(l Layout) string {
 	var lost []string
 	for _, name := range hooks.Names() {
-		if h := (hook{l.editableHooksDir(), name}); h.inspect(l, true) != "" {
+		if h := (hook{l.editableHooksDir(), name}); (l.Runs == nil || !l.Runs(name)) && h.inspect(l, true) != "" {
 			lost = append(lost, name)
 		}
 	}
 	note := l.strayHooksPathNote()
 	switch {
-	case note != "":
-		return note + ": " + l.strayHooksPathFix()
 	case len(lost) == 0:
 		return ""
+	case note != "":
+		return note + ": " + l.strayHooksPathFix()
 	case l.hasNoHooksFolder():
 		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here, and commits are captured late", l.HooksDir)
 	}

@@ -60,3 +60,8 @@ func (l Layout) simpleGitHooksHint() string {
 	}
 	return "simple-git-hooks deletes git-rekal's hooks whenever it runs: " + strings.Join(todo, "; ")
 }
+
+// usesLFS reports whether Git LFS is installed for this user, or files here are meant for it.
+func (l Layout) usesLFS() bool {
+	return l.LFS || l.WorkTree != "" && strings.Contains(readText(filepath.Join(l.WorkTree, ".gitattributes")), "filter=lfs")
+}

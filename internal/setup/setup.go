@@ -33,9 +33,14 @@ type Layout struct {
 	// HooksPathScope is where core.hooksPath is set, as `git config --show-scope` prints
 	// it: "local", "worktree", "global", "system" or "command"; empty when it is not set.
 	HooksPathScope string
-	HooksOff       bool   // the environment switches hooks off; the above is what counts without it
-	Exclude        string // `git rev-parse --git-path info/exclude`
-	RekalDir       string // the folder of caches and state in CommonDir
+	HooksOff       bool // the environment switches hooks off; the above is what counts without it
+	LFS            bool // git's configuration has the filter of Git LFS
+	// Runs tells whether git's configuration has our hook for an event; nil where git is older than such hooks (2.54).
+	Runs func(event string) bool
+	// ByMachine says that the configuration of the machine's user has our hooks, and this repository's needs none.
+	ByMachine bool
+	Exclude   string // `git rev-parse --git-path info/exclude`
+	RekalDir  string // the folder of caches and state in CommonDir
 	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
 	// one, as under graphical clients. Empty: no fallback.
 	Binary string
@@ -78,7 +83,7 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), removeTemplateHook(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
 	return r, errors.Join(errs...)
 }
 
@@ -94,7 +99,7 @@ func Remove(l Layout) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{removeHooks(l, &r), removeTemplateHook(l, &r), removeExclude(l, &r)}
+	errs := []error{removeHooks(l, &r), removeConfigHooks(l, &r), removeExclude(l, &r)}
 	errs = append(errs, made.remove(&r))
 	if err := errors.Join(errs...); err != nil {
 		return r, err

@@ -57,5 +57,12 @@ func (w *Workspace) lostHooks() string {
 			l.HooksDir = filepath.Join(at.WorkTree, path)
 		}
 	}
+	if len(conf.Git["hook."+setup.ConfigName("post-commit")+".command"]) > 0 {
+		l.Runs = func(event string) bool {
+			name := "hook." + setup.ConfigName(event)
+			enabled := conf.Git[name+".enabled"]
+			return len(conf.Git[name+".command"]) > 0 && (len(enabled) == 0 || enabled[len(enabled)-1] != "false")
+		}
+	}
 	return setup.LostHooks(l)
 }

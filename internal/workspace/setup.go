@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/machine"
@@ -30,9 +31,21 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	if err != nil {
 		return setup.Layout{}, err
 	}
+	conf, err := w.Settings()
+	if err != nil {
+		return setup.Layout{}, err
+	}
+	var runs func(string) bool
+	if git.HasConfiguredHooks(ctx, w.Env) {
+		runs = func(event string) bool {
+			names, err := w.Repo.ConfiguredHooks(ctx, event)
+			return err == nil && slices.Contains(names, setup.ConfigName(event))
+		}
+	}
 	l := w.Repo.Layout()
 	return setup.Layout{
-		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off,
+		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off, Runs: runs,
+		LFS:     len(conf.Git["filter.lfs.process"])+len(conf.Git["filter.lfs.clean"]) > 0,
 		Exclude: w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
 }
@@ -90,6 +103,9 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	})
 	w.noteLostHooks()
 	if err == nil {
+		if !l.ByMachine { // somebody asked for it, whatever a clean left
+			_, err = w.Machine().SetCleaned(ctx, w.Repo.Layout().CommonDir, false)
+		}
 		if unlisted := w.Machine().Add(ctx, w.Root()); unlisted != nil { // it works without
 			report.Hints = append(report.Hints, fmt.Sprintf("this repository is not among those of --all: %v", unlisted))
 		}
@@ -97,17 +113,28 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	return report, err
 }
 
-// FinishTemplateSetup sets up the rest in a clone that git made from our template; see setup.InstallTemplate. In any other repository it does nothing.
-func (w *Workspace) FinishTemplateSetup(ctx context.Context) error {
-	if !setup.IsTemplateUnfinished(w.Repo.Layout().CommonDir) {
-		return nil
+// SetUpUnasked sets up a repository where the user wants that for all, and has not excluded this one; else it returns ErrNotInitialised.
+func (w *Workspace) SetUpUnasked(ctx context.Context) error {
+	exclusions, on, err := w.Machine().Global()
+	if err != nil || !on || w.Repo.Layout().WorkTree == "" {
+		return cmp.Or(err, ErrNotInitialised)
+	}
+	conf, err := w.Settings()
+	if err != nil || exclusions.Excludes(w.Root(), w.Repo.Layout().CommonDir, conf.RemoteURLs()) {
+		return cmp.Or(err, ErrNotInitialised)
 	}
 	l, err := w.Layout(ctx)
 	if err != nil {
 		return err
 	}
+	l.ByMachine = true
 	_, err = w.Install(ctx, l)
 	return err
+}
+
+// NoteHookRan notes which process of git has run a configured hook, so that a hook of the same event that is a file does nothing; see package hooks.
+func (w *Workspace) NoteHookRan(by, event string) {
+	_ = os.WriteFile(filepath.Join(w.RekalDir(), "ran"), []byte(by+" "+event+"\n"), 0o600) // else it looks again, and finds nothing new
 }
 
 // Machine is the list of the repositories that are set up for this user.
@@ -189,9 +216,6 @@ func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err erro
 
 // ensureRekalDir makes the folder of the caches if somebody deleted it, or an older version had another, but not while a clean runs.
 func (w *Workspace) ensureRekalDir(ctx context.Context) error {
-	if setup.IsTemplateUnfinished(w.Repo.Layout().CommonDir) {
-		return w.FinishTemplateSetup(ctx)
-	}
 	former := slices.ContainsFunc(w.formerDirs(), exists)
 	if exists(w.RekalDir()) && !former {
 		return nil

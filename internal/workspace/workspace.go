@@ -169,8 +169,10 @@ func (w *Workspace) excludeFile() string {
 // ReadMaterializer is a Materializer for reading. It checks that init was run, makes the folder of the caches, and takes in
 // ledgers that a fetch brought.
 func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
-	if err := w.CheckReady(); err != nil {
-		return nil, err
+	if w.CheckReady() != nil {
+		if err := w.SetUpUnasked(w.Repo.Context()); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.ensureRekalDir(w.Repo.Context()); err != nil {
 		return nil, err

@@ -1,0 +1,168 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/hooks"
+)
+
+// Since 2.54 git runs hooks that its configuration names, beside files and whatever core.hooksPath says. Ours stand at the head of the repository's
+// configuration, as the block in info/exclude does, so that every other byte comes back.
+
+// configNamePrefix is before the event in the name of a hook.
+const configNamePrefix = "git-rekal-"
+
+// ConfigName is what our hook for an event is called in git's configuration.
+func ConfigName(event string) string { return configNamePrefix + event }
+
+// ConfigHooks are the lines of git's configuration that have it run our hooks. As there, a binary is fallen back to where PATH holds none; a missing one
+// is silent. extra goes to `git-rekal hook`, and more to each section.
+func ConfigHooks(binary, extra, more string) string {
+	var b strings.Builder
+	quoted := quoteForShell(binary)
+	for _, event := range hooks.Names() {
+		call := `hook --by $PPID ` + extra + event + ` "$@"`
+		command := `rekal() { [ "${REKAL_SKIP:-0}" = 0 ] || return 0; if command -v git-rekal >/dev/null; then git-rekal ` + call +
+			`; elif [ -x ` + quoted + ` ]; then ` + quoted + ` ` + call + `; fi; :; }; rekal`
+		fmt.Fprintf(&b, "[hook \"%s\"]\n\tevent = %s\n\tcommand = %s\n%s", ConfigName(event), event, QuoteForConfig(command), more)
+	}
+	return b.String()
+}
+
+// ConfigHooksOff are lines that switch them off, wherever they are.
+func ConfigHooksOff() string {
+	var b strings.Builder
+	for _, event := range hooks.Names() {
+		fmt.Fprintf(&b, "[hook \"%s\"]\n\tenabled = false\n", ConfigName(event))
+	}
+	return b.String()
+}
+
+// QuoteForConfig makes a text a value, or the name of a subsection, of git's configuration.
+func QuoteForConfig(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// ConfigBlock are lines for the head of a file of git's configuration, between marks by which CutConfigBlock finds them, and the command that takes
+// them out.
+func ConfigBlock(lines, command string) string {
+	return fmt.Sprintf("%s (`%s` removes these lines)\n%s%s\n", configBegin, command, lines, blockEnd)
+}
+
+// configBegin begins the line before a block.
+const configBegin = "# git-rekal: begin"
+
+// WithConfigBlock is a configuration with a block at its head, instead of one that it has.
+func WithConfigBlock(text, block string) string {
+	if strings.Contains(text, block) {
+		return text
+	}
+	text = CutConfigBlock(text)
+	if rest, marked := strings.CutPrefix(text, bom); marked {
+		return bom + block + rest
+	}
+	return block + text
+}
+
+// CutConfigBlock is a configuration without what is between our marks, and without sections of our hooks wherever they are: git moves none, but
+// other programs write configurations anew, without comments.
+func CutConfigBlock(text string) string {
+	var kept strings.Builder
+	inBlock, inHook := false, false
+	hasEnd := slices.ContainsFunc(slices.Collect(strings.Lines(text)), lineEquals(blockEnd))
+	for line := range strings.Lines(text) {
+		header := strings.TrimSpace(strings.TrimPrefix(line, bom))
+		switch {
+		case strings.HasPrefix(header, configBegin):
+			inBlock = hasEnd
+			if strings.HasPrefix(line, bom) {
+				kept.WriteString(bom)
+			}
+			continue
+		case lineEquals(blockEnd)(line):
+			inBlock, inHook = false, false
+			continue
+		case strings.HasPrefix(header, "["):
+			inHook = strings.HasPrefix(header, `[hook "`+configNamePrefix)
+		}
+		if !inBlock && !inHook {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// EditConfig gives a file of git's configuration another text at once, while git changes nothing there. Links to it and its mode stay.
+func EditConfig(file string, edit func(text string) string) error {
+	file = followLinks(file)
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	lock, err := os.OpenFile(file+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // the lock that git takes
+	if err != nil {
+		return fmt.Errorf("setup: change git's configuration: %w", err)
+	}
+	text, err := readIfThere(file)
+	edited := edit(string(text))
+	if err == nil && edited != string(text) {
+		_, err = lock.WriteString(edited)
+		if err = errors.Join(err, lock.Sync(), lock.Close()); err == nil && exists(file) {
+			err = os.Chmod(lock.Name(), mode)
+		}
+		if err == nil {
+			err = os.Rename(lock.Name(), file)
+		}
+		if err == nil {
+			return nil
+		}
+	} else {
+		err = errors.Join(err, lock.Close())
+	}
+	if err = errors.Join(err, os.Remove(lock.Name())); err != nil {
+		return fmt.Errorf("setup: change git's configuration: %w", err)
+	}
+	return nil
+}
+
+// configFile is the repository's configuration.
+func (l Layout) configFile() string { return filepath.Join(l.CommonDir, "config") }
+
+// installConfigHooks has git run our hooks, which no other program takes away. Where the machine's configuration does so, there is nothing to do.
+func installConfigHooks(l Layout, r *Report) error {
+	if l.ByMachine {
+		return nil
+	}
+	block := ConfigBlock(ConfigHooks(l.Binary, "", "\tenabled = true\n"), "git rekal clean")
+	text, err := readIfThere(l.configFile())
+	if err != nil || strings.Contains(string(text), block) {
+		return err
+	}
+	if err := EditConfig(l.configFile(), func(text string) string { return WithConfigBlock(text, block) }); err != nil {
+		return err
+	}
+	r.addDone("hooks %s in %s", strings.Join(hooks.Names(), ", "), l.pathForUser(l.configFile()))
+	if l.simpleGitHooksHint() != "" {
+		r.addHint("simple-git-hooks deletes hooks that are files; git-rekal's stand in git's configuration, and stay")
+	}
+	return nil
+}
+
+// removeConfigHooks takes them out, whichever git is in use now.
+func removeConfigHooks(l Layout, r *Report) error {
+	text, err := readIfThere(l.configFile())
+	if err != nil || CutConfigBlock(string(text)) == string(text) {
+		return err
+	}
+	if err := EditConfig(l.configFile(), CutConfigBlock); err != nil {
+		return err
+	}
+	r.addDone("hooks %s in %s", strings.Join(hooks.Names(), ", "), l.pathForUser(l.configFile()))
+	return nil
+}
