@@ -63,12 +63,8 @@ func (a *author) commits() {
 		a.amend()
 	case a.rng.IntN(2) == 0 && len(a.talks) > 0:
 		k := a.talks[a.rng.IntN(len(a.talks))]
-		env := []string{"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ID=" + k.id}
-		if k.dialect != nil {
-			env = k.dialect.env(k.id)
-		}
 		a.runs(k, "git commit -m '"+message+"'", func() {
-			a.commit(message+" by "+k.name, numbers, env...)
+			a.commit(message+" by "+k.name, numbers, k.shell()...)
 		})
 	default:
 		a.commit(message, numbers)

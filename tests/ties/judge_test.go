@@ -42,6 +42,15 @@ func (f *figures) String() string {
 type tables struct {
 	mu sync.Mutex
 	by map[string]*figures
+
+	commits int      // of which it is known who alone stands behind them
+	wrong   []string // what was said wrongly of these
+}
+
+func (t *tables) addCommits(asked int, wrong []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.commits, t.wrong = t.commits+asked, append(t.wrong, wrong...)
 }
 
 func (t *tables) add(label string, g figures) {

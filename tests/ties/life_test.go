@@ -7,7 +7,8 @@ import (
 
 // kinds are what histories are about. In "all" everything happens.
 var kinds = []string{
-	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv", "formatter", "talk", "all",
+	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv", "formatter", "talk",
+	"closing words", "seen late", "at once", "edit stop", "all",
 }
 
 // often draws whether a thing happens, that is what a history may be about.
@@ -91,6 +92,7 @@ func (a *author) round(pause func()) {
 
 // rests is what happens between two pieces of work.
 func (a *author) rests() {
+	a.tellsWhole()
 	if a.often("revert") {
 		a.reverts()
 	}

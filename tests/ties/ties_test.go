@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // TestLongTies draws a history of some kinds, TestNightTies of all kinds as many as there is time for.
 func TestLongTies(t *testing.T) {
-	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "talk", "all")
+	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "talk", "closing words", "seen late", "at once", "edit stop", "all")
 }
 func TestNightTies(t *testing.T) { judges(t, 3, 20, kinds...) }
 
@@ -61,6 +61,13 @@ func judges(t *testing.T, first, each uint64, kinds ...string) {
 	if total == nil || t.Failed() {
 		return
 	}
+	t.Logf("of %d commits that are one session's or a person's, %d have others behind them", all.commits, len(all.wrong))
+	for _, m := range all.wrong {
+		t.Error(m)
+	}
+	if all.commits < 20 {
+		t.Errorf("only %d such commits", all.commits)
+	}
 	if total.right() < 98 {
 		t.Errorf("%.2f %% of the lines that a session wrote name it first, want 98 %%", total.right())
 	}
@@ -85,6 +92,8 @@ func (t *tables) judges(h *history) {
 		if !lies(a.dir, a.head.tree) {
 			h.t.Fatalf("%s's clone is not as the model says", a.name)
 		}
+		asked, wrong := a.judgeBehind()
+		t.addCommits(asked, wrong)
 		v := a.judge()
 		for _, label := range []string{h.kind, setup, "total"} {
 			t.add(label, v.all)

@@ -51,6 +51,7 @@ type author struct {
 	talks            []*talk // that go on
 	all              []*talk
 	talked           int
+	behindIs         []expected
 }
 
 // newHistory draws one.
