@@ -9,58 +9,43 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Evidence is what is known of a session and a commit. Tie decides by it, when the commit is captured and when a ledger is read.
-// docs/show.md explains the rules. What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
-type Evidence struct {
-	Lines  string // lines that the commit brought are the session's, by Match
-	Edited string // it wrote to a file of the commit through a tool, and no commit before took that
-	Made   string // its own shell made the commit, as the environment, a running call or git's answer says
-	Named  string // the commit's message, or another tool's record, names it
-	Active string // it was asked something, or did something, since the commit before: closing words belong to the commit that they close
-}
+// Evidence is what is known of a session and a commit, by the kind of tie that it proves; each kind says what that is. Tie decides by it, when the commit is
+// captured and when a ledger is read. docs/show.md explains the rules. What a subagent did counts for the session that spawned it. Where no rule holds, there is
+// no tie: nobody guesses.
+type Evidence map[session.TieKind]string
 
-// Tie decides how a session is tied to a commit, and by which evidence; the kind is 0 where it is not.
+// Tie decides how a session is tied to a commit, and by which evidence: by the strongest. The kind is 0 where it is not.
 func (e Evidence) Tie() (session.TieKind, string) {
-	for i, said := range [...]string{e.Lines, e.Edited, e.Made, e.Named} {
-		if said != "" {
-			return session.TieWrote + session.TieKind(i), said
+	for kind := session.TieWrote; kind <= session.TieTalked; kind++ {
+		if said := e[kind]; said != "" {
+			return kind, said
 		}
-	}
-	if e.Active != "" {
-		return session.TieTalked, e.Active
 	}
 	return 0, ""
 }
 
 // Links are what a capture stores of the evidence: one for each kind but for lines, of which there are records, and one for a session without new turns.
 func (e Evidence) Links(id string, isPart bool) (out []session.Link) {
-	for i, said := range [...]string{e.Edited, e.Made, e.Named} {
-		if said != "" {
-			out = append(out, session.Link{Session: id, Tie: session.TieEdited + session.TieKind(i), Evidence: said})
+	for kind := session.TieEdited; kind < session.TieTalked; kind++ {
+		if e[kind] != "" {
+			out = append(out, session.Link{Session: id, Tie: kind, Evidence: e[kind]})
 		}
 	}
+	wrote, active := e[session.TieWrote] != "", e[session.TieTalked]
 	switch {
 	case len(out) > 0:
-	case e.Lines == "" && e.Active != "" && isPart:
-		out = append(out, session.Link{Session: id, Tie: session.TieTalked, Evidence: e.Active})
-	case e.Lines != "" && !isPart:
+	case !wrote && active != "" && isPart:
+		out = append(out, session.Link{Session: id, Tie: session.TieTalked, Evidence: active})
+	case wrote && !isPart:
 		out = append(out, session.Link{Session: id})
 	}
 	return out
 }
 
-// add takes what a capture stored.
-func (e *Evidence) add(l session.Link) {
-	said := cmp.Or(l.Evidence, byUse)
-	switch l.Tie {
-	case session.TieEdited:
-		e.Edited = said
-	case session.TieMade:
-		e.Made = said
-	case session.TieNamed:
-		e.Named = said
-	case session.TieTalked:
-		e.Active = said
+// add takes what a capture stored. Of lines there are records.
+func (e Evidence) add(l session.Link) {
+	if l.Tie > session.TieWrote {
+		e[l.Tie] = cmp.Or(l.Evidence, byUse)
 	}
 }
 

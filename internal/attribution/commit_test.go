@@ -32,13 +32,13 @@ func TestEvidence(t *testing.T) {
 		want string
 	}{
 		{"nothing", attribution.Evidence{}, ": "},
-		{"all", attribution.Evidence{Lines: "a.go:3", Edited: "call 1", Made: "shell", Named: "trailer", Active: "prompt"}, "wrote: a.go:3"},
-		{"no lines", attribution.Evidence{Edited: "call 1", Made: "shell", Named: "trailer", Active: "prompt"}, "edited: call 1"},
-		{"no edit", attribution.Evidence{Made: "shell", Named: "trailer", Active: "prompt"}, "made: shell"},
-		{"named", attribution.Evidence{Named: "trailer", Active: "prompt"}, "named: trailer"},
-		{"a prompt", attribution.Evidence{Active: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, ask}})}, "talked: prompt"},
-		{"a call", attribution.Evidence{Active: attribution.ActiveIn(session.Session{Turns: []session.Turn{say}, ToolCalls: []session.ToolCall{call}})}, "talked: call 4"},
-		{"closing words", attribution.Evidence{Active: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, say}})}, ": "},
+		{"all", attribution.Evidence{session.TieWrote: "a.go:3", session.TieEdited: "call 1", session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "wrote: a.go:3"},
+		{"no lines", attribution.Evidence{session.TieEdited: "call 1", session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "edited: call 1"},
+		{"no edit", attribution.Evidence{session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "made: shell"},
+		{"named", attribution.Evidence{session.TieNamed: "trailer", session.TieTalked: "prompt"}, "named: trailer"},
+		{"a prompt", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, ask}})}, "talked: prompt"},
+		{"a call", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say}, ToolCalls: []session.ToolCall{call}})}, "talked: call 4"},
+		{"closing words", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, say}})}, ": "},
 	} {
 		kind, by := c.e.Tie()
 		harness.Equal(t, c.name, c.want, kind.String()+": "+by)

@@ -79,14 +79,14 @@ func (g assignment) runningCommit() (only string) {
 
 // evidence is what the ledger says of a session and the commit: what the capture stored or, of earlier versions, what can be told from the rest.
 func (g assignment) evidence(id string, links []session.Link, running string) (e Evidence) {
-	e.Lines = LinesOf(g.wrote, g.cp.GitSHA, id)
+	e = Evidence{session.TieWrote: LinesOf(g.wrote, g.cp.GitSHA, id)}
 	stored := false
 	for _, l := range links {
 		switch {
 		case l.Inferred, l.Tie == session.TieInferred: // by times alone
 			stored = true
 		case l.Evidence == "" && l.Tie == session.TieTalked && g.cp.Via == session.ViaImport:
-			stored, e.Named = true, ByRecord
+			stored, e[session.TieNamed] = true, ByRecord
 		case l.Tie != 0:
 			stored = true
 			e.add(l)
@@ -98,20 +98,20 @@ func (g assignment) evidence(id string, links []session.Link, running string) (e
 	part, isPart := g.work.Part(id)
 	edited := g.work.Edited(id)
 	if i := slices.IndexFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }); i >= 0 {
-		e.Edited = g.cp.Files[i].Path
+		e[session.TieEdited] = g.cp.Files[i].Path
 	}
 	if running == id {
-		e.Made = CommitRunning(part)
+		e[session.TieMade] = CommitRunning(part)
 	}
 	switch {
 	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
 		// the commit was made before the capture, or by others
 	case isPart:
-		e.Active = ActiveIn(part)
+		e[session.TieTalked] = ActiveIn(part)
 	case g.cp.Via != session.ViaImport:
-		e.Active = byUse
+		e[session.TieTalked] = byUse
 	case !g.hasParts() && !g.tookLines(id): // version 0.1.0 took removed lines for a tie
-		e.Named = ByRecord
+		e[session.TieNamed] = ByRecord
 	}
 	return e
 }
@@ -134,7 +134,7 @@ func (g assignment) owners(f session.File) (out []Share) {
 	for _, owns := range []func(l session.Link) session.TieKind{
 		func(l session.Link) session.TieKind { return g.wroteIn(l.Session, f) },
 		func(l session.Link) session.TieKind { return g.edited(l.Session, f) },
-		func(l session.Link) session.TieKind { return g.madeOrNamed(l.Session) },
+		func(l session.Link) session.TieKind { return g.ofWhole(l.Session) },
 	} {
 		for _, l := range g.cp.Links {
 			if kind := owns(l); kind != 0 && l.Tie != 0 && l.Tie != session.TieTalked {
@@ -168,13 +168,14 @@ func (g assignment) edited(id string, f session.File) session.TieKind {
 	return 0
 }
 
-func (g assignment) madeOrNamed(id string) session.TieKind {
-	switch e := g.known[id]; {
-	case g.cp.Via == session.ViaMerge: // others made what it brings
-	case e.Made != "":
-		return session.TieMade
-	case e.Named != "":
-		return session.TieNamed
+func (g assignment) ofWhole(id string) session.TieKind {
+	if g.cp.Via == session.ViaMerge { // others made what it brings
+		return 0
+	}
+	for kind := session.TieWrote; kind <= session.TieTalked; kind++ {
+		if kind.IsOfWhole() && g.known[id][kind] != "" {
+			return kind
+		}
 	}
 	return 0
 }

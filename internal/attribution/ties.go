@@ -123,7 +123,7 @@ func (o FileOwners) OwnersOf(ties []Tie, path string) (out []Claim) {
 		return out
 	}
 	for _, t := range ties { // a ledger lists no file of an odd name
-		if t.Kind == session.TieMade || t.Kind == session.TieNamed {
+		if t.Kind.IsOfWhole() {
 			out = addClaim(out, t)
 		}
 	}

@@ -50,13 +50,13 @@ type collector struct {
 	privateKin []session.NativeRef // sessions that private ones are known to have begun
 
 	edits         *editStore
-	newEditsSince time.Time                     // time of the earliest edit that was not known before: commits made later are compared again
-	editsLost     bool                          // some edits could not be kept
-	examined      []git.OID                     // see state.Examined
-	reflogs       map[string]history.ReflogMark // see state.Reflogs
-	newBytes      int                           // bytes of text in fresh
+	newEditsSince time.Time                      // time of the earliest edit that was not known before: commits made later are compared again
+	editsLost     bool                           // some edits could not be kept
+	examined      []git.OID                      // see state.Examined
+	reflogs       map[string]history.ReflogMark  // see state.Reflogs
+	newBytes      int                            // bytes of text in fresh
 	told          map[string][]transcript.Commit // by sessionKey: commits that sessions' commands made, as new records say
-	moreLeft      bool                          // something is left to another round
+	moreLeft      bool                           // something is left to another round
 }
 
 // sharedByRounds is what all rounds of one capture know together.

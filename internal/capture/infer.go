@@ -92,15 +92,18 @@ func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	mayWrite := len(c.Parents) <= 1 && !recorded
 	known := g.namedBy(c.Commit)
+	note := func(id string, kind session.TieKind, by string) {
+		if known[id] == nil {
+			known[id] = attribution.Evidence{}
+		}
+		known[id][kind] = by
+	}
 	for _, l := range g.makersTold(c.Commit) {
-		e := known[l.Session]
-		e.Made = l.Evidence
-		known[l.Session] = e
+		note(l.Session, l.Tie, l.Evidence)
 	}
 	for _, w := range g.ofKnownSessions(slices.Clone(c.wrote)) {
-		if e := known[w.Session]; mayWrite {
-			e.Lines = attribution.LinesOf(c.wrote, w.GitSHA, w.Session)
-			known[w.Session] = e
+		if mayWrite {
+			note(w.Session, session.TieWrote, attribution.LinesOf(c.wrote, w.GitSHA, w.Session))
 		}
 	}
 	var links []session.Link
@@ -143,11 +146,11 @@ func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
 		}
 		switch {
 		case slices.Contains(inMessage, s.NativeID):
-			out[s.ID] = attribution.Evidence{Named: attribution.ByTrailer}
+			out[s.ID] = attribution.Evidence{session.TieNamed: attribution.ByTrailer}
 		case slices.ContainsFunc(stated, func(n session.NativeRef) bool {
 			return n.NativeID == s.NativeID && (n.Source == "" || n.Source == s.Source)
 		}):
-			out[s.ID] = attribution.Evidence{Named: attribution.ByRecord}
+			out[s.ID] = attribution.Evidence{session.TieNamed: attribution.ByRecord}
 		}
 	}
 	return out

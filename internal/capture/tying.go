@@ -38,13 +38,16 @@ func (t *tying) links(ownWork, mine bool) (out []session.Link) {
 
 // evidence is what is known of a session, of which the ledger holds k and part is new, and the commit.
 func (t *tying) evidence(part session.Session, k *ledgerSession) (e attribution.Evidence) {
-	e.Lines = attribution.LinesOf(t.wrote, string(t.commit.OID), part.ID)
-	e.Active = attribution.ActiveIn(part)
-	if slices.Contains(namedInMessage(t.commit), part.NativeID) {
-		e.Named = attribution.ByTrailer
+	e = attribution.Evidence{
+		session.TieWrote:  attribution.LinesOf(t.wrote, string(t.commit.OID), part.ID),
+		session.TieMade:   t.madeBy(part),
+		session.TieTalked: attribution.ActiveIn(part),
 	}
-	if e.Made = t.madeBy(part); t.isFresh(part.ID) || attribution.IsRecent(k.Last, t.now) {
-		e.Edited = t.edited(part, k)
+	if slices.Contains(namedInMessage(t.commit), part.NativeID) {
+		e[session.TieNamed] = attribution.ByTrailer
+	}
+	if t.isFresh(part.ID) || attribution.IsRecent(k.Last, t.now) {
+		e[session.TieEdited] = t.edited(part, k)
 	}
 	return e
 }

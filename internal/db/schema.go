@@ -1,5 +1,7 @@
 package db
 
+import "github.com/git-rekal/git-rekal/internal/session"
+
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
 const Version = 15
@@ -8,8 +10,14 @@ const Version = 15
 // change of those raises it to Version.
 const vectorsSince = 9
 
-// talked is session.TieTalked.
-const talked = "7"
+// WeakTie and talked are session.TieInferred and TieTalked, as SQL has them.
+const (
+	WeakTie = "5"
+	talked  = "7"
+)
+
+// No two keys of a map are the same: this compiles only if they are so.
+var _ = map[bool]bool{false: false, session.TieInferred == 5 && session.TieTalked == 7: true}
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c

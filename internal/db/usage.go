@@ -45,9 +45,9 @@ var groupings = map[string]string{
 	"repository": "''",
 	"day":        "date(u.ts / 1000000, 'unixepoch')",
 	// The commit at which the request was captured, where the session stands behind it; else the next such commit.
-	"commit": fmt.Sprintf(`coalesce((SELECT t.sha FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie <= %[1]d),
-		(SELECT t.sha FROM ties t WHERE t.session = s.id AND t.tie <= %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,
-		session.TieNamed),
+	"commit": fmt.Sprintf(`coalesce((SELECT t.sha FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie < %[1]d),
+		(SELECT t.sha FROM ties t WHERE t.session = s.id AND t.tie < %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,
+		session.TieInferred),
 	// The folder of the first file that calls behind the same turn touched.
 	"folder": `coalesce((SELECT rtrim(c.path, replace(c.path, '/', '')) FROM tool_calls c WHERE c.session = s.id AND c.turn = u.turn
 		AND ` + isInTree + ` ORDER BY c.i LIMIT 1), '')`,
@@ -136,7 +136,7 @@ func (d *DB) SessionSizes(ctx context.Context, f UsageFilter) (rows []WorkRow, c
 	if err != nil {
 		return nil, nil, err
 	}
-	commits, err = readGroups(query(ctx, d, fmt.Sprintf(`SELECT DISTINCT session, sha FROM ties WHERE tie <= %d AND session IN (SELECT s.id`+of+`) ORDER BY session, sha`,
-		session.TieNamed), f.values()...))
+	commits, err = readGroups(query(ctx, d, fmt.Sprintf(`SELECT DISTINCT session, sha FROM ties WHERE tie < %d AND session IN (SELECT s.id`+of+`) ORDER BY session, sha`,
+		session.TieInferred), f.values()...))
 	return rows, commits, err
 }

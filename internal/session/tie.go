@@ -53,6 +53,9 @@ func ParseTie(word string) (k TieKind, ok bool) {
 	return 0, false
 }
 
+// IsOfWhole reports whether a kind speaks of the commit, and of none of its files.
+func (k TieKind) IsOfWhole() bool { return k > TieEdited && k < TieInferred }
+
 // IsWeak reports whether nothing that was recorded at the commit says that the session changed what it did.
 func (k TieKind) IsWeak() bool { return k >= TieInferred }
 

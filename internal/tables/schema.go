@@ -141,7 +141,7 @@ var (
 		{"usage", `SELECT session, request, turn, ts, checkpoint, model, input, output, cache_read, cache_write, cost FROM usage ORDER BY session, turn, request`, columnReader("ttiMttIIIIF")},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columnReader("ttttMtttt")},
 		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, columnsWithID("file", "tttt")},
-		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= 5, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t
+		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= ` + db.WeakTie + `, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t
 			WHERE t.session = l.session AND t.sha = c.sha) AS tie FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint) ORDER BY checkpoint, n`, columnReader("ttbT")},
 		{"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`, columnReader("tttttMtt")},
 		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columnReader("ttiMt")},
@@ -158,7 +158,7 @@ var (
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columnReader("tttttMiiittttt" + "MMLLtLK")},
 		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columnReader("tVtM")},
 		{"index_state", `SELECT sessions, turns, 0, indexed_at FROM index_state`, columnReader("iiiM")},
-		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= 5, ts, turn, lines, tie FROM ties ORDER BY rowid`, columnReader("ttttbMiiT")},
+		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= ` + db.WeakTie + `, ts, turn, lines, tie FROM ties ORDER BY rowid`, columnReader("ttttbMiiT")},
 		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columnReader("ttttt")},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columnReader("t")},
 		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columnReader("tt")},
