@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"maps"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -14,8 +15,11 @@ import (
 type passage struct {
 	turn *int
 	role string
+	at   time.Time
 	text string
 }
+
+func passageOf(t session.Turn) passage { return passage{&t.Index, t.Role, t.TS, t.Content} }
 
 // snippet cuts out of a passage what a result shows beside its title.
 func (p passage) snippet(query, title string, h Found) string {
@@ -52,10 +56,31 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 	for i, h := range hits {
 		out[i].text = ran[h.ID]
 		if t, ok := turns[h.ID]; ok {
-			out[i] = passage{&t.Index, t.Role, t.Content}
+			out[i] = passageOf(t)
 		}
 	}
 	return out, nil
+}
+
+// besideTitles takes the next best turn in the place of one that has nothing of the question but what the title repeats.
+func besideTitles(ctx context.Context, index *db.DB, hits []Found, facets map[string]db.Facet, shown []passage, query string) error {
+	wanted := map[string]int{}
+	for i, h := range hits {
+		if h.Turn < 0 || h.next < 0 || h.next == h.Turn || shown[i].turn == nil || h.matched == nil {
+			continue
+		}
+		title, asked := facets[h.ID].Title, h.correctedQuery(query)
+		if search.SharesTerm(title, asked) && !search.SharesTerm(session.TextBeyondTitle(title, shown[i].text), asked) {
+			wanted[h.ID] = h.next
+		}
+	}
+	others, err := turnsAt(ctx, index, wanted)
+	for i, h := range hits {
+		if t, ok := others[h.ID]; ok {
+			shown[i] = passageOf(t)
+		}
+	}
+	return err
 }
 
 // turnsAt reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.

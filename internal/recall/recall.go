@@ -233,6 +233,7 @@ type Found struct {
 	Snippet  int             // how many characters are shown of it
 
 	matched []string
+	next    int    // the turn that has most of the question beside Turn, where matched says that one was asked; -1: none
 	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	weak    bool
 	memory  bool
@@ -284,7 +285,7 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	out := make([]Found, len(answer.Hits))
 	for i, h := range answer.Hits {
-		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
+		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, next: h.Next, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
 	}
 	return out, wordsBesideIDs(answer.Unknown, req.Query, known), nil
 }
@@ -339,6 +340,11 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	if err != nil {
 		return nil, err
 	}
+	if req.Query != "" {
+		if err := besideTitles(ctx, index, hits, facets, shown, req.Query); err != nil {
+			return nil, err
+		}
+	}
 	now := latestCommits(facets, became, hits[:min(len(hits), maxLooked)])
 	missing := repo.MissingObjects(now)
 	lost, err := history.Unreached(ctx, repo, now)
@@ -359,6 +365,10 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 			}
 		case !h.isByTitleAlone():
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
+			out[i].TurnAt = result.Time(shown[i].at)
+		}
+		if req.Query != "" && i < maxLooked {
+			out[i].LedTo = ledTo(repo, became, facets[h.ID], func(id git.OID) bool { return missing[id] || lost[id] }, shown[i].at)
 		}
 		if req.Stale {
 			if out[i].Stale, err = staleInPassage(ctx, index, out[i], stale[h.ID]); err != nil {

@@ -87,6 +87,12 @@ func TestHitGolden(t *testing.T) {
       "snippet": "why do <tokens> expire early",
       "turn": 0,
       "role": "human",
+      "turn_at": "2026-03-04T10:00:01Z",
+      "led_to": {
+        "commit": %q,
+        "subject": "fix the clock",
+        "ts": "2026-03-04T10:00:00Z"
+      },
       "author": "alice@example.com",
       "actor": "human",
       "source": "claude-code",
@@ -106,7 +112,7 @@ func TestHitGolden(t *testing.T) {
     }
   ]
 }
-`, parent.ID, sha[:7]), p.pretty(out))
+`, parent.ID, sha[:7], sha[:7]), p.pretty(out))
 }
 
 func TestSessionGolden(t *testing.T) {

@@ -151,7 +151,7 @@ type Explains struct {
 	Origins []Origin `json:"origins,omitempty"` // the first of Commits, with what they say
 }
 
-// Origin is a commit that brought lines.
+// Origin is a commit that brought lines, or came of a turn.
 type Origin struct {
 	Commit  string `json:"commit"` // abbreviated
 	Subject string `json:"subject,omitempty"`
@@ -181,6 +181,8 @@ type Hit struct {
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
 	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
+	TurnAt     string   `json:"turn_at,omitempty"` // of that turn: when it was said
+	LedTo      *Origin  `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
 	Author     string   `json:"author,omitempty"`
 	Signature  string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
 	Actor      string   `json:"actor,omitempty"`

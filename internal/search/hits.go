@@ -97,14 +97,14 @@ func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScor
 
 // hitOf makes a hit of what was found in a session, but for its score.
 func hitOf(id string, m lexical.Match, model modelScore, modelShare float64) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
+	h := Hit{Session: id, Turn: -1, Next: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
-		h.Turn = m.Turn
+		h.Turn, h.Next = m.Turn, m.Next
 	}
 	isNear := modelShare*model.lift > m.Score || m.Score == 0 // the meaning says more than the words
 	switch {
 	case isNear && model.passage.cosine > 0:
-		h.Turn = model.passage.turn
+		h.Turn, h.Next = model.passage.turn, h.Turn
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
 		h.Turn, h.Passage = -1, MatchedFiles
 	case m.Best == lexical.Commands:

@@ -59,6 +59,7 @@ type Hit struct {
 	Lexical   float64  // the part of words, 0 and up
 	Embedding float64  // the best passage's lift (see lift), up to 1; 0 without an embedding model
 	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
+	Next      int      // index of the turn that answers best beside Turn, by words; -1 where none does
 	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as

@@ -41,6 +41,7 @@ type Match struct {
 	Found bool
 	Score float64     // 0 and up; about 2 when every term stands in several short turns
 	Turn  int         // index of the best turn; -1 when no turn has any of the words
+	Next  int         // index of the next best turn; -1 when no other turn has any
 	Best  Kind        // of the unit that answers best: Content unless another scores much higher
 	Kinds [kinds]bool // by Kind: whether such a unit holds a term that is no function word
 	Exact bool        // an exact term was found whole
@@ -360,7 +361,7 @@ func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 func (s *scorer) noteMatch(p *Part, t query.Term) {
 	m := &s.Matches[p.Session]
 	if !m.Found {
-		m.Found, m.Turn = true, -1
+		m.Found, m.Turn, m.Next = true, -1, -1
 	}
 	if !t.Weak {
 		m.Kinds[p.Kind] = true
@@ -404,6 +405,7 @@ type bestUnits struct {
 	pairs      [topPairs]float32
 	edited     float32
 	turnScore  float64 // the best turn's score
+	nextScore  float64 // the next best turn's
 	otherScore float64 // the best other unit's
 }
 
@@ -456,8 +458,13 @@ func (s *scorer) addBest(p Part, firstUnit uint32, b *bestUnits) {
 			v += float64(pair)
 		}
 		turn := int(p.Turn) + i
-		if p.Kind.IsTurn() && (v > b.turnScore || v == b.turnScore && turn < m.Turn) {
+		switch {
+		case !p.Kind.IsTurn():
+		case v > b.turnScore || v == b.turnScore && turn < m.Turn:
+			b.nextScore, m.Next = b.turnScore, m.Turn
 			b.turnScore, m.Turn = v, turn
+		case v > b.nextScore:
+			b.nextScore, m.Next = v, turn
 		}
 		if !p.Kind.IsTurn() && v > b.otherScore {
 			b.otherScore, m.Best = v, p.Kind
