@@ -40,8 +40,8 @@ func (c openCodeScribe) ends(w *world, sec int, output string) {
 // claudeScribe writes a session of Claude Code.
 type claudeScribe struct{ id string }
 
-func (c claudeScribe) native() string    { return c.id }
-func (c claudeScribe) begin(*world, int) {}
+func (c claudeScribe) native() string                     { return c.id }
+func (c claudeScribe) begin(*world, int)                  {}
 func (c claudeScribe) ask(w *world, sec int, text string) { w.add(c.id, ask(c.id, sec, text)) }
 
 func (c claudeScribe) say(w *world, sec int, text string)           { w.add(c.id, say(c.id, sec, text)) }
