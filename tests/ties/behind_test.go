@@ -50,16 +50,16 @@ func (k *talk) shell() []string {
 	return []string{"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ID=" + k.id}
 }
 
-// commitsBy has a session commit, in whose shell git runs.
-func (a *author) commitsBy(k *talk, message string, numbers []int) {
-	a.runs(k, "git commit -m '"+message+"'", func() { a.commit(message, numbers, k.shell()...) })
+// commitsBy has a session commit all, in whose shell git runs.
+func (a *author) commitsBy(k *talk, message string) {
+	a.runs(k, "git commit -m '"+message+"'", func() { a.commit(message, nil, k.shell()...) })
 }
 
 // closes is a session that commits and says its closing words; what a person commits then, also days later, is not its.
 func (a *author) closes() {
 	k := a.begins()
 	a.fresh(k)
-	a.commitsBy(k, fmt.Sprintf("Work %d of %s", a.count, k.name), nil)
+	a.commitsBy(k, fmt.Sprintf("Work %d of %s", a.count, k.name))
 	a.expects(k, "its own commit, before closing words")
 	a.says(k, "Done. It is committed.")
 	a.byHand()
@@ -137,12 +137,12 @@ func (a *author) commitsWhenFree(k *talk, path string) {
 func (a *author) stops() {
 	first, second := a.begins(), a.begins()
 	a.fresh(first)
-	a.commitsBy(first, fmt.Sprintf("Work %d of %s", a.count, first.name), nil)
+	a.commitsBy(first, fmt.Sprintf("Work %d of %s", a.count, first.name))
 	a.expects(first, "its own commit, at which a rebase stops")
 	edited := a.head
 	a.fresh(second)
 	number := a.files
-	a.commitsBy(second, fmt.Sprintf("Work %d of %s", a.count, second.name), nil)
+	a.commitsBy(second, fmt.Sprintf("Work %d of %s", a.count, second.name))
 	moved := a.head.tree[number]
 	a.machine("GIT_SEQUENCE_EDITOR=sed -i 1s/^pick/edit/").Git(a.dir, "rebase", "-q", "-i", "HEAD~2")
 	a.to(edited)
@@ -156,7 +156,7 @@ func (a *author) stops() {
 	} else {
 		k := a.begins()
 		a.fresh(k)
-		a.commitsBy(k, fmt.Sprintf("Work %d of %s", a.count, k.name), nil)
+		a.commitsBy(k, fmt.Sprintf("Work %d of %s", a.count, k.name))
 		a.expects(k, "its own commit, where a rebase stops")
 	}
 	a.tick()
