@@ -173,13 +173,13 @@ func (m Machine) withFolderLock(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// lockFolder makes the folder and takes its lock; one who takes the last entry off may remove the folder in between.
+// lockFolder makes the folder and takes its lock; one who takes the last entry off may remove the folder, or what it
+// lies in, in between.
 func (m Machine) lockFolder(ctx context.Context) (held *lock.Lock, err error) {
 	for range 10 {
-		if err = m.makeFolder(); err != nil {
-			return nil, err
+		if err = m.makeFolder(); err == nil {
+			held, err = lock.Acquire(ctx, filepath.Join(m.dir, lockFile), lock.ToWrite, patience)
 		}
-		held, err = lock.Acquire(ctx, filepath.Join(m.dir, lockFile), lock.ToWrite, patience)
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
