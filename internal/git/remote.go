@@ -95,7 +95,7 @@ func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attend
 // refWasMoved reports whether git's verdict on a ref says that somebody else was first.
 func refWasMoved(verdict string) bool {
 	return strings.HasPrefix(verdict, "[rejected]") || slices.ContainsFunc(
-		[]string{"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists", "fetch first"},
+		[]string{"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists", "refname conflict", "fetch first"},
 		func(s string) bool { return strings.Contains(verdict, s) })
 }
 
