@@ -92,15 +92,19 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 // LostHooks says which hooks call git-rekal no more, and what to do about it; "" where all do. What git-rekal they find is not its business.
 func LostHooks(l Layout) string {
 	var lost []string
+	dir := l.editableHooksDir()
 	for _, name := range hooks.Names() {
-		if h := (hook{l.editableHooksDir(), name}); (l.Runs == nil || !l.Runs(name)) && h.inspect(l, true) != "" {
+		h := hook{dir, name}
+		runs := l.Runs != nil && l.Runs(name) || mayExecute(h.path()) && callsRekal(readText(h.path()), name) // each question looks: at little
+		if !runs && h.inspect(l, true) != "" {
 			lost = append(lost, name)
 		}
 	}
+	if len(lost) == 0 {
+		return ""
+	}
 	note := l.strayHooksPathNote()
 	switch {
-	case len(lost) == 0:
-		return ""
 	case note != "":
 		return note + ": " + l.strayHooksPathFix()
 	case l.hasNoHooksFolder():
