@@ -86,6 +86,7 @@ func TestLongShells(t *testing.T) {
 	for file, shell := range map[string]string{"bash/completions/git-rekal": "bash", "zsh/_git-rekal": "zsh", "home/.config/fish/conf.d/git-rekal.fish": "fish"} {
 		p.Write(file, p.Git("repo", "rekal", "completion", shell))
 	}
+	p.Write("home/.local/share/fish/generated_completions/.keep", "") // else fish makes all of them in the background, beyond the test's end
 	p.Write("zsh/.zshrc", "fpath=("+p.At("zsh")+" $fpath)\nautoload -U compinit && compinit -u -d "+p.At("zsh/dump")+"\nPS1='$ '\n")
 	for shell, start := range map[string]struct {
 		args []string
