@@ -26,14 +26,15 @@ func (l Layout) simpleGitHooksHint() string {
 	if l.WorkTree == "" {
 		return ""
 	}
-	at := slices.IndexFunc(append(simpleGitHooksFiles(), "package.json"), func(name string) bool {
+	files := append(simpleGitHooksFiles(), "package.json")
+	at := slices.IndexFunc(files, func(name string) bool {
 		text := readText(filepath.Join(l.WorkTree, name))
 		return text != "" && (name != "package.json" || strings.Contains(text, `"simple-git-hooks"`))
 	})
 	if at < 0 {
 		return ""
 	}
-	file := append(simpleGitHooksFiles(), "package.json")[at]
+	file := files[at]
 	text := readText(filepath.Join(l.WorkTree, file))
 	_, kept, _ := strings.Cut(text, "preserveUnused")
 	keepsAll := strings.HasPrefix(strings.TrimLeft(kept, `"': `), "true")
