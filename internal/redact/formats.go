@@ -281,7 +281,7 @@ func mnemonic(s *scanner, at window) {
 		}
 		hi := i
 		i = skip(t, i, " ,\n")
-		isSeed := hi-lo >= 3 && hi-lo <= 8 && !messageWords[t[lo:hi]]
+		isSeed := hi-lo >= 3 && hi-lo <= 8 && !messageWords.has(t[lo:hi])
 		if isSeed {
 			words = append(words, window{lo, hi})
 		}

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -56,7 +57,7 @@ func (l *layer) undo(t string) (string, edits) {
 }
 
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
-var layers = func() []*layer { //nolint:gochecknoglobals // read-only
+var layers = sync.OnceValue(func() []*layer { //nolint:gochecknoglobals // read-only
 	escape := &layer{signs: "\\&", at: unescaped}
 	all := []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: toASCII}, {signs: "%", at: percentDecoded}, {signs: "\\\n\"'`", between: true, at: rejoin}}
 	for _, l := range all {
@@ -65,7 +66,7 @@ var layers = func() []*layer { //nolint:gochecknoglobals // read-only
 		}
 	}
 	return all
-}()
+})
 
 // edits say where bytes were taken away.
 type edits struct {
@@ -128,7 +129,7 @@ func readings(t string, w *decodeFilter) iter.Seq[reading] {
 		if !yield(r) {
 			return
 		}
-		for _, l := range layers {
+		for _, l := range layers() {
 			if inner, e := l.undo(r.text); len(e.all) > 0 {
 				r = reading{text: inner, done: append(slices.Clip(r.done), e)}
 				if !yield(r) {

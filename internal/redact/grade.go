@@ -33,7 +33,7 @@ func gradeOf(v string, delimited bool) grade {
 		return noSecret
 	}
 	if onlyLetters(v) && !hasUpper(v[1:]) { // most are
-		if low := lower(v); constants[low] || nameWords[low] {
+		if low := lower(v); constants.has(low) || nameWords.has(low) {
 			return noSecret
 		}
 		return wordLike
@@ -42,7 +42,7 @@ func gradeOf(v string, delimited bool) grade {
 	if isFileName(v) || isSourceMap(v) {
 		return noSecret
 	}
-	if rules && constants[lower(before)] || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || isPlaceholder(v) || isCommonFormat(v) {
+	if rules && constants.has(lower(before)) || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || isPlaceholder(v) || isCommonFormat(v) {
 		return noSecret
 	}
 	p := profileOf(v)
@@ -183,7 +183,7 @@ func isSample(v string) bool {
 		return false
 	}
 	low := lower(v)
-	return samples[low] || samples[strings.TrimRight(low, "!.1")]
+	return samples.has(low) || samples.has(strings.TrimRight(low, "!.1"))
 }
 
 var samples = setOf("hunter2 letmein s3cr3t s3cret secret123 mysecret supersecret topsecret supersecretpassword mysecretpassword mypassword passw0rd p4ssw0rd " + //nolint:gochecknoglobals // read-only
@@ -194,7 +194,7 @@ var samples = setOf("hunter2 letmein s3cr3t s3cret secret123 mysecret supersecre
 // isFileName reports whether v is the name of a file made of words, or one that ssh-keygen gives.
 func isFileName(v string) bool {
 	n := strings.LastIndexByte(v, '.')
-	return strings.HasPrefix(v, "id_") && keyFile.MatchString(v) || n > 0 && fileEndings[v[n+1:]] && Wordy(v[:n]) && !strings.ContainsAny(v, strongSigns)
+	return strings.HasPrefix(v, "id_") && keyFile.MatchString(v) || n > 0 && fileEndings.has(v[n+1:]) && Wordy(v[:n]) && !strings.ContainsAny(v, strongSigns)
 }
 
 var (
@@ -254,7 +254,7 @@ func isPhrase(v string) bool {
 
 // isText reports whether v is words that may be a passphrase where it is called one.
 func isText(v string) bool {
-	return len(v) >= minValue && !isPlaceholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords[w] })
+	return len(v) >= minValue && !isPlaceholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords.has(w) })
 }
 
 var (

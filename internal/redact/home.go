@@ -84,7 +84,7 @@ func (h homes) homeAround(s, word string, lo, hi int) (from, to int) {
 		}
 		if beginsPath(before) && word == "-Users-" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`) {
 			end := hi + strings.IndexFunc(s[hi:]+" ", func(r rune) bool { return r != '_' && !isAlphanumeric(byte(min(r, 0x7f))) })
-			if end > hi && end-hi <= 32 && !nobody[strings.ToLower(s[hi:end])] && endsAt(s, end, "-"+endsPath) {
+			if end > hi && end-hi <= 32 && !nobody.has(strings.ToLower(s[hi:end])) && endsAt(s, end, "-"+endsPath) {
 				return len(before), end
 			}
 		}
@@ -112,7 +112,7 @@ func personEnd(s string, i int) int {
 	for hi < len(s) && (isWordByte(s[hi]) || s[hi] == '-' || s[hi] == '.') {
 		hi++
 	}
-	if hi == i || hi-i > 32 || !isWordByte(s[i]) || nobody[strings.ToLower(s[i:hi])] || !endsAt(s, hi, endsPath) {
+	if hi == i || hi-i > 32 || !isWordByte(s[i]) || nobody.has(strings.ToLower(s[i:hi])) || !endsAt(s, hi, endsPath) {
 		return 0
 	}
 	return hi

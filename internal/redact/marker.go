@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -164,8 +165,8 @@ func foldTags(s string) string {
 func foldTag(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e { // full width
 		r += '!' - 0xff01
-	} else if r >= utf8.RuneSelf && int(r) < len(alikeTag) && alikeTag[r] != 0 {
-		r = rune(alikeTag[r])
+	} else if r >= utf8.RuneSelf && int(r) < len(alikeTag()) && alikeTag()[r] != 0 {
+		r = rune(alikeTag()[r])
 	}
 	if r >= utf8.RuneSelf {
 		return r
@@ -174,11 +175,12 @@ func foldTag(r rune) rune {
 }
 
 // alikeTag is the sign or letter of a tag that a sign or letter of another script looks like; 0 for none.
-var alikeTag = func() (out [0x3010]byte) { //nolint:gochecknoglobals // read-only
+var alikeTag = sync.OnceValue(func() *[0x3010]byte { //nolint:gochecknoglobals // read-only
+	var out [0x3010]byte
 	for tag, alike := range map[byte]string{'<': "‹⟨〈", '>': "›⟩〉", '/': "⁄∕", 'p': "рРΡρ", 'r': "гᴦ", 'i': "іІΙιӏɪı", 'v': "νѵᴠ", 'a': "аАΑαɑ", 't': "тТΤτᴛ", 'e': "еЕΕεҽ"} {
 		for _, r := range alike {
 			out[r] = tag
 		}
 	}
-	return out
-}()
+	return &out
+})

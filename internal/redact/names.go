@@ -3,6 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,7 +83,7 @@ type meaning struct {
 }
 
 // meanings are those of the words that name secrets.
-var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-only
+var meanings = sync.OnceValue(func() map[string]meaning { //nolint:gochecknoglobals // read-only
 	out := map[string]meaning{"identified by": {password, true}, "identified with": {password, true}, " pat": {token, true}, "_pat": {token, true}}
 	for m, words := range map[meaning]string{
 		{passVerb, false}: "pass",
@@ -93,16 +94,16 @@ var meanings = func() map[string]meaning { //nolint:gochecknoglobals // read-onl
 		{pin, true}:       "pin otp totp puk pincode 2fa code codes",
 		{login, false}:    "ssid auth",
 	} {
-		for word := range setOf(words) {
+		for _, word := range strings.Fields(words) {
 			out[word] = m
 		}
 	}
 	return out
-}()
+})
 
 // meaningOfWord is the meaning of a word at i, which may be a part of a longer one, or in capitals.
 func meaningOfWord(word, t string, i int, glued, upper bool) (m meaning, ok bool) {
-	m, ok = meanings[word]
+	m, ok = meanings()[word]
 	switch strings.TrimSuffix(word, "s") {
 	case "pas", "passw", "pw", "pwd", "psk":
 		m.weak = glued
@@ -111,12 +112,12 @@ func meaningOfWord(word, t string, i int, glued, upper bool) (m meaning, ok bool
 	case "session":
 		ok = upper // in small letters, it is one of many things
 	case "token":
-		ok = !countsTokens[wordBefore(t, i)]
+		ok = !countsTokens.has(wordBefore(t, i))
 	case "code":
-		ok = ofCodes[wordBefore(t, i)]
+		ok = ofCodes.has(wordBefore(t, i))
 	case "key":
 		before := wordBefore(t, i)
-		if ok = !ofLookups[before]; ofKeys[before] {
+		if ok = !ofLookups.has(before); ofKeys.has(before) {
 			m = meaning{token, false}
 		}
 	}
@@ -167,7 +168,7 @@ func wordBefore(t string, i int) string {
 }
 
 // AboutSecret reports whether the last word of a name makes it tell about a secret, and not be one.
-func AboutSecret(word string) bool { return aboutSecrets[lower(word)] }
+func AboutSecret(word string) bool { return aboutSecrets.has(lower(word)) }
 
 var aboutSecrets = setOf( //nolint:gochecknoglobals // read-only
 	"type types name names path file files dir url uri host port user username id ids ttl expiry expires expiration timeout length len size count limit max min usage used " +
@@ -239,12 +240,23 @@ var (
 	isSecretName = setOf("password passwd pass pw pwd psk pin otp token secret key passphrase auth credentials session")                                                                          //nolint:gochecknoglobals // read-only
 )
 
-func setOf(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
+// wordSet is a set of words, made when it is first asked: most processes of git-rekal redact nothing.
+type wordSet struct {
+	text  string
+	once  sync.Once
+	words map[string]bool
+}
+
+func setOf(words string) *wordSet { return &wordSet{text: words} }
+
+func (s *wordSet) has(word string) bool {
+	s.once.Do(func() {
+		s.words = map[string]bool{}
+		for _, w := range strings.Fields(s.text) {
+			s.words[w] = true
+		}
+	})
+	return s.words[word]
 }
 
 // What people say about logging in, what is called for it, and what is called with a password alone.

@@ -272,7 +272,7 @@ func (w *walk) atQuote(lo, hi int, closed bool) (int, int, bool) {
 	}
 	w.i = hi + 1
 	w.strings++
-	return 0, 0, w.strings == maxStrings || b < stated && isSecretName[lower(v)] // the next value belongs to that name
+	return 0, 0, w.strings == maxStrings || b < stated && isSecretName.has(lower(v)) // the next value belongs to that name
 }
 
 // elementText takes the text from i up to the end of an element of XML.
@@ -336,12 +336,12 @@ func (w *walk) updateBinding(low string) {
 	last, _ := utf8.DecodeLastRuneInString(low)
 	low = strings.Trim(low, ".,:!?")
 	switch {
-	case copulas[low] || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
+	case copulas.has(low) || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
 		w.binding = max(w.binding, stated)
-	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
+	case fillers.has(low), len(low) == 1 && strings.Contains(digitSet, low):
 	case w.binding >= stated && w.binding < certain:
 		w.binding, w.words = nearby, w.words+1
-	case isSecretName[low] && w.binding < stated: // the next value belongs to that name
+	case isSecretName.has(low) && w.binding < stated: // the next value belongs to that name
 		w.words = maxWords
 	default:
 		w.words++

@@ -61,7 +61,7 @@ func isPlaceholder(v string) bool {
 		return true
 	}
 	low := lower(v)
-	sample := constants[low] || strings.Trim(low, low[:1]) == "" || strings.IndexByte("x*.-_ ", low[0]) >= 0 && strings.Trim(low, "x*.-_ ") == ""
+	sample := constants.has(low) || strings.Trim(low, low[:1]) == "" || strings.IndexByte("x*.-_ ", low[0]) >= 0 && strings.Trim(low, "x*.-_ ") == ""
 	placeholderParts().each(low, window{0, len(low)}, func(int, int) { sample = true })
 	return sample
 }
@@ -196,7 +196,7 @@ func profileOf(v string) (p profile) {
 				p.inLongWords += len(w)
 			}
 		}
-		p.nameWord = p.nameWord || len(w) > 1 && len(w) < 12 && nameWords[lower(w)]
+		p.nameWord = p.nameWord || len(w) > 1 && len(w) < 12 && nameWords.has(lower(w))
 	})
 	return p
 }
