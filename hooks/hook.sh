@@ -2,12 +2,12 @@
 # git-rekal: the {{.Name}} hook. `git rekal init` wrote it, `git rekal clean` removes it.
 # A hook that stood here before is now {{.Name}}.pre-rekal: it runs first, and its exit
 # status is this script's. What git-rekal does afterwards never fails or stops git.
-{{- if .LFS}}
+{{if .LFS}}
 # Git LFS needs no hook here: where it is in use, this one runs `git lfs {{.Name}}` first.
-{{- end}}
-{{- if .Stdin}}
+{{end}}
+{{if .Stdin}}
 # Both get the lines that git writes to stdin.
-{{- end}}
+{{end}}
 # REKAL_SKIP=1 leaves git-rekal out; so does a binary that is not there.
 # The next line tells whether somebody edited this file.
 # git-rekal: sum @SUM@
@@ -33,22 +33,22 @@ esac
 rekal_first() { "$rekal_old" "$@"; }
 if [ ! -f "$rekal_old" ] || [ ! -x "$rekal_old" ]; then
 	rekal_old=
-{{- if .LFS}}
+{{if .LFS}}
 	rekal_lfs=${0%/*}/{{.GitDir}}/lfs
 	rekal_first() { git lfs {{.Name}} "$@"; }
 	if command -v git-lfs >/dev/null 2>&1; then
 		if [ -d "$rekal_lfs" ] || git config lfs.storage >/dev/null; then
 			rekal_old=lfs
 		fi
-{{- if .Refuses}}
+{{if .Refuses}}
 	elif [ -d "$rekal_lfs/objects" ]; then
 		echo "git-rekal: this repository uses Git LFS, but git-lfs is not on PATH: install it, or remove .git/lfs" >&2
 		exit 2
-{{- end}}
+{{end}}
 	fi
-{{- end}}
+{{end}}
 fi
-{{- if .Ours}}
+{{if .Ours}}
 # A git that knows configured hooks has run this one already, as one of those.
 rekal_ran=${0%/*}/{{.GitDir}}/rekal/ran
 if [ -f "$rekal_ran" ] && read -r rekal_line <"$rekal_ran" && [ "$rekal_line" = "$PPID {{.Name}}" ]; then
@@ -60,8 +60,8 @@ elif command -v git-rekal >/dev/null 2>&1; then
 elif [ ! -x "$rekal_bin" ]; then
 	rekal_bin=
 fi
-{{- end}}
-{{- if .Stdin}}
+{{end}}
+{{if .Stdin}}
 if [ -z "$rekal_old" ]; then
 	[ -z "$rekal_bin" ] || "$rekal_bin" hook {{.Name}} "$@"
 	exit 0
@@ -74,15 +74,15 @@ fi
 rekal_in=$(cat; echo .)
 rekal_in=${rekal_in%.}
 printf %s "$rekal_in" 2>/dev/null | rekal_first "$@" || rekal_exit=$?
-{{- if .Refuses}}
+{{if .Refuses}}
 # That hook refused the push: nothing of ours may be sent beside it.
 [ "$rekal_exit" = 0 ] || exit "$rekal_exit"
-{{- end}}
+{{end}}
 printf %s "$rekal_in" 2>/dev/null | "$rekal_bin" hook {{.Name}} "$@"
-{{- else}}
+{{else}}
 [ -z "$rekal_old" ] || rekal_first "$@" || rekal_exit=$?
-{{- if .Ours}}
+{{if .Ours}}
 [ -z "$rekal_bin" ] || "$rekal_bin" hook {{.Name}} "$@" </dev/null
-{{- end}}
-{{- end}}
+{{end}}
+{{end}}
 exit $rekal_exit
