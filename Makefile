@@ -31,6 +31,7 @@ env = $(if $(CROSS),export CROSS=$(CROSS) GOARCH=$(goarch) CGO_ENABLED=1 CC=$(CR
 		[ ! -d $(libgit2)/cxx ] || CGO_LDFLAGS="$$CGO_LDFLAGS -static-libgcc -L$(libgit2)/cxx"; \
 	fi;
 
+build = go build -ldflags '-s -w -X main.version=$(version)'
 tool = $(env) go tool -modfile=.ci/tools.mod
 # What lies outside the module is not seen by go's test cache; what the environment says of it is. `make lint`
 # vets.
@@ -45,10 +46,16 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents engines web-check ollama install install-files dist check clean
+.PHONY: build small setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents engines web-check ollama install install-files dist check clean
 
-build: setup
-	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
+# Both programs, and the weights of the model.
+build: small
+	@$(env) $(build) -o bin/git-rekal-full ./git-rekal/full
+	@install -m 644 internal/model/minilm.bin bin/
+
+# What commits and questions start alone: no C++ is compiled for it.
+small: setup
+	@$(env) $(build) -o bin/git-rekal ./git-rekal
 
 # What the build needs beside Go, gcc, git and make; silent when nothing is missing.
 setup:
@@ -85,10 +92,14 @@ team: setup
 	@$(env) TEAM=$(or $(TEAM),200x50) go test ./tests/torture -count=1 -v -timeout 1h -run TestLongTeam
 
 # git-rekal on large ledgers made of real sessions, beside rg and SQLite: BENCH='11k 225k 1100k'
-# names the sizes. They are generated once, into BENCHDIR, from the sessions in DATA.
+# names the sizes. They are generated once, into BENCHDIR, from the sessions in DATA. REF=COMMIT builds that version beside, and
+# prints the ratio of each row to it.
 bench: libgit2 build
 	@$(env) go build -o .build/bench/bench ./tests/bench
-	@.build/bench/bench -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
+	@set -e; $(if $(REF),ref=$$(git rev-parse '$(REF)^{commit}'); at=.build/bench/$$ref; \
+		[ -e $$at/bin/git-rekal ] || { git worktree prune; git worktree add -q --detach $$at $$ref; \
+			$(MAKE) -s -C $$at build libgit2='$(libgit2)'; };) \
+		.build/bench/bench -bin bin $(if $(REF),-ref $$at/bin) -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
 
 # What years of sessions cost: SCALE='10000-sessions 100000-sessions' (docs/lab/scale.md).
 scale: libgit2 build
@@ -154,9 +165,11 @@ install: libgit2 build install-files
 
 # What is installed, from what is built.
 install-files:
-	install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' share/man/man1' share/bash-completion/completions' \
+	install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' libexec/git-rekal' share/man/man1' share/bash-completion/completions' \
 		share/zsh/site-functions' share/fish/vendor_conf.d')
 	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
+	install -m 755 bin/git-rekal-full '$(DESTDIR)$(PREFIX)/libexec/git-rekal/git-rekal-full'
+	install -m 644 bin/minilm.bin '$(DESTDIR)$(PREFIX)/libexec/git-rekal/minilm.bin'
 	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 	bin/git-rekal completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
 	bin/git-rekal completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'

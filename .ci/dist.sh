@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the packages of this system from bin/git-rekal, in dist/: a tar.gz, on Linux .deb and .rpm, a bill of
+# Makes the packages of this system from bin/, in dist/: a tar.gz, on Linux .deb and .rpm, a bill of
 # materials, and SHA256SUMS. With CROSS=aarch64-linux-gnu, those of that Linux; qemu-user-static starts what was built. The same commit gives the same bytes in the same folder of the same system: `make dist`.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,6 +13,7 @@ CROSS=${CROSS-}
 libgit2=.build/libgit2${CROSS:+-$CROSS}
 [ -f "$libgit2/id" ] || die 'a release is linked with a libgit2 of our own: run "make libgit2"'
 .ci/linked.sh bin/git-rekal >/dev/null
+.ci/linked.sh bin/git-rekal-full >/dev/null
 
 # A tag v0.1.0 is the version 0.1.0; what has none comes before each release.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
@@ -42,7 +43,7 @@ pack() { # pack FOLDER ARCHIVE TOP: with nothing in it that depends on when and 
 pack "$STAGE/usr" "dist/$name.tar.gz" "$name"
 
 if [ "$os" = linux ]; then
-	GLIBC=$(readelf -VW bin/git-rekal | sed -n 's/.*Name: GLIBC_\(2\.[0-9]*\).*/\1/p' | sort -uV | tail -n 1)
+	GLIBC=$(readelf -VW bin/git-rekal bin/git-rekal-full | sed -n 's/.*Name: GLIBC_\(2\.[0-9]*\).*/\1/p' | sort -uV | tail -n 1)
 	export GLIBC
 	# Debian's zsh looks elsewhere than others.
 	for kind in rpm deb; do
@@ -54,7 +55,7 @@ fi
 set -- bin/git-rekal
 [ -z "$CROSS" ] || set -- "qemu-${CROSS%%-*}-static" -L "/usr/$CROSS" "$@"
 part() { sed -n "s/^Version: //p" "$libgit2/lib/pkgconfig/$1.pc"; }
-env -u GOFLAGS go run .ci/sbom.go bin/git-rekal "libgit2=$(part libgit2)" \
+env -u GOFLAGS go run .ci/sbom.go bin/git-rekal-full "libgit2=$(part libgit2)" \
 	"$("$@" version --json | sed 's/.*"duckdb":"v\{0,1\}\([^"]*\)".*/DuckDB=\1/')" >"dist/$name.cdx.json"
 
 .ci/release.sh dist

@@ -91,7 +91,7 @@ source)
 	need g++ has_cxx
 	if ! has_libgit2 2>/dev/null && command -v apt-get >/dev/null; then
 		# While packages come, Go compiles what needs none of them.
-		go list -deps ./git-rekal | grep -v 'git2go\|git-rekal/' | xargs go build 2>/dev/null &
+		go list -deps ./git-rekal/... | grep -v 'git2go\|git-rekal/' | xargs go build 2>/dev/null &
 		apt_update
 		case $(packaged_libgit2) in 1.5.*) missing="$missing libgit2-dev" ;; esac
 	fi

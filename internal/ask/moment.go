@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/name"
@@ -17,7 +16,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
@@ -108,39 +106,17 @@ func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.
 	return story.Each(ctx, m.DB, m.w.Repo, authors, visit)
 }
 
-// SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
-func (m *Moment) SQL(ctx context.Context, kind TablesKind, statement string, slow func()) (*tables.DB, error) {
-	d, err := tables.Open(ctx, m.Tables.Dir, kind, statement, m.DB, slow)
-	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
-		index, opened := m.Tables.Open(ctx)
-		if opened != nil {
-			return nil, opened
-		}
-		if err := m.Reader.Close(); err != nil {
-			return nil, errors.Join(err, index.Close())
-		}
-		m.Reader = index
-		d, err = tables.Open(ctx, m.Tables.Dir, kind, statement, m.DB, slow)
-	}
-	return d, err
-}
-
-// Export adds the repository to an export, by the place of its remote, or its folder.
-func (m *Moment) Export(ctx context.Context, to *tables.Export, progress func(done, total int)) error {
-	conf, err := m.w.Settings()
+// Reopen opens the index again, where it was made anew meanwhile.
+func (m *Moment) Reopen(ctx context.Context) error {
+	index, err := m.Tables.Open(ctx)
 	if err != nil {
 		return err
 	}
-	source := m.w.Root()
-	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
-		source = config.PlaceOf(conf.Places[remote])
+	if err := m.Reader.Close(); err != nil {
+		return errors.Join(err, index.Close())
 	}
-	head, err := m.w.Repo.Head()
-	if err != nil {
-		return err
-	}
-	lines := func() (tables.Head, error) { return m.headLines(ctx, progress) }
-	return to.Add(ctx, config.PlaceName(source), source, m.DB, string(head.OID), lines)
+	m.Reader = index
+	return nil
 }
 
 // Lines reads the lines of a file as history.FileLines does: as the file is now, or as it was in the moment's code commit.

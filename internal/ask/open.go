@@ -171,8 +171,8 @@ func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) 
 }
 
 // Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells
-// whether they are today's. Making is called before tables are made, which takes long.
-func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress func(done, total int), making func()) (today bool, err error) {
+// whether they are today's. MakeTables makes those of today for SQL.
+func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress func(done, total int), makeTables func(*Moment) error) (today bool, err error) {
 	m, err := w.ReadMaterializer()
 	if err != nil {
 		return false, err
@@ -198,14 +198,8 @@ func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress fu
 	if err != nil {
 		return true, err
 	}
-	for _, kind := range []TablesKind{DataTables, IndexTables} {
-		d, err := index.SQL(ctx, kind, "", making)
-		if err == nil {
-			err = d.Close()
-		}
-		if err != nil {
-			return true, errors.Join(err, index.Close())
-		}
+	if err := makeTables(index); err != nil {
+		return true, errors.Join(err, index.Close())
 	}
 	if err := index.Close(); err != nil {
 		return true, err

@@ -1,19 +1,21 @@
 package ask
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
 
 	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -21,11 +23,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// linesFile is the cache of Standing: the files of HEAD by their paths, each a countedFile, as package gob writes a map. JSON takes several times as long to read.
+// linesFile is the cache of Standing: the files of HEAD by their paths, each a countedFile, in CBOR: JSON takes several times as long to read.
 const linesFile = "lines"
 
 // countedFile is where the lines of a file come from, and whose they are.
@@ -201,7 +202,8 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 func (m *Moment) readCounted() map[string]*countedFile {
 	out := map[string]*countedFile{}
 	text, err := os.ReadFile(filepath.Join(m.w.RekalDir(), linesFile))
-	if err != nil || gob.NewDecoder(bytes.NewReader(text)).Decode(&out) != nil { // it is made anew
+	form, wrong := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32, MaxArrayElements: math.MaxInt32}.DecMode() // a path may be any bytes
+	if cmp.Or(err, wrong) != nil || form.Unmarshal(text, &out) != nil {                                                                 // it is made anew
 		return map[string]*countedFile{}
 	}
 	return out
@@ -214,7 +216,7 @@ func (m *Moment) writeCounted(known map[string]*countedFile) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(gob.NewEncoder(f).Encode(known), f.Close())
+	err = errors.Join(cbor.NewEncoder(f).Encode(known), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(m.w.RekalDir(), linesFile))
 	}
@@ -288,27 +290,41 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 	return err
 }
 
-// headLines are the lines of HEAD for an export. If they can't be counted, the export goes on without them.
-func (m *Moment) headLines(ctx context.Context, progress func(done, total int)) (tables.Head, error) {
+// Head is whose the lines are that stand in a repository's HEAD. The zero value is for a repository without code.
+type Head struct {
+	Commit string
+	TS     time.Time
+	Lines  []HeadLines
+}
+
+// HeadLines are lines of a file: of a session that is known to have written them, of commits of no known session, or of commits of sessions
+// that are not known to have written them.
+type HeadLines struct {
+	Path, Whose, Session string // Whose is "session", "no_session" or "unknown"; Session is "" but for the first
+	N                    int
+}
+
+// HeadLines are the lines of HEAD for an export. If they can't be counted, the export goes on without them.
+func (m *Moment) HeadLines(ctx context.Context, progress func(done, total int)) (Head, error) {
 	counted, err := m.Standing(ctx, "", Counting{Progress: progress})
 	switch {
 	case ctx.Err() != nil:
-		return tables.Head{}, err
+		return Head{}, err
 	case err != nil:
 		if !errors.Is(err, git.ErrNotFound) { // where there is no code, nothing is missing
 			m.w.Warn(fmt.Errorf("head_lines of %s are left out: %w", m.w.Root(), err))
 		}
-		return tables.Head{}, nil
+		return Head{}, nil
 	}
-	out := tables.Head{Commit: string(counted.Head.OID), TS: counted.Head.Committer.When}
+	out := Head{Commit: string(counted.Head.OID), TS: counted.Head.Committer.When}
 	for path, share := range counted.Files {
 		for id, n := range share.Wrote {
-			out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: "session", Session: id, N: n})
+			out.Lines = append(out.Lines, HeadLines{Path: path, Whose: "session", Session: id, N: n})
 		}
 		sum := lineCounts(path, share)
 		for whose, n := range map[string]int{"no_session": sum.NoSession, "unknown": sum.Unknown} {
 			if n > 0 {
-				out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: whose, N: n})
+				out.Lines = append(out.Lines, HeadLines{Path: path, Whose: whose, N: n})
 			}
 		}
 	}

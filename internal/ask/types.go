@@ -1,16 +1,10 @@
 package ask
 
 import (
-	"context"
-	"strings"
-	"time"
-
-	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/search"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
@@ -46,14 +40,6 @@ type (
 	StripTurn = db.StripTurn
 	// MemoryRow is a memory of a list.
 	MemoryRow = db.MemoryRow
-	// TablesKind is which database a statement reads.
-	TablesKind = tables.Kind
-	// Export is a run that writes Parquet files.
-	Export = tables.Export
-	// Limits are the limits of a SQL statement.
-	Limits = tables.Limits
-	// Row is what a statement gives.
-	Row = tables.Row
 )
 
 // Errors with more than a text.
@@ -72,9 +58,6 @@ const (
 
 	PurgedOnly = db.Only
 
-	DataTables  = tables.Data
-	IndexTables = tables.Index
-
 	MatchedTerms = search.MatchedTerms
 	MatchedFiles = search.MatchedFiles
 )
@@ -85,23 +68,5 @@ var (
 	ErrNoFile     = why.ErrNoFile
 )
 
-// QueryLimits bounds a statement: see tables.QueryLimits.
-func QueryLimits() Limits { return tables.QueryLimits() }
-
 // NewExchange makes what lets so many repositories share what makes their scores comparable.
 func NewExchange(members int) *search.Exchange { return search.NewExchange(members) }
-
-// EngineVersion is the version of DuckDB.
-func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }
-
-// OpenExport begins a run that writes Parquet files into a folder or a bucket: see tables.OpenExport and bucket.Open.
-func OpenExport(ctx context.Context, to string, text bool, getenv func(string) string, now func() time.Time) (*Export, error) {
-	if !strings.HasPrefix(to, bucket.Scheme) {
-		return tables.OpenExport(ctx, to, text)
-	}
-	b, err := bucket.Open(to, getenv, now)
-	if err != nil {
-		return nil, err
-	}
-	return tables.OpenExportTo(ctx, b, text)
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/full"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -75,7 +76,7 @@ func (d *desk) run(args ...string) int {
 			Dir: d.dir, Env: d.Environ(), Home: d.Home(), Exe: filepath.Join(d.Home(), "bin", "git-rekal"),
 			Now: time.Now, Rand: rand.NewChaCha8([32]byte{7}),
 		},
-		Version: "v1.2.3", Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err, Terminal: d.person,
+		Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err, Terminal: d.person,
 	}
 	status := cli.Main(d.T.Context(), app, args)
 	d.stdout, d.stderr = out.String(), err.String()

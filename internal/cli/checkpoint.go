@@ -54,6 +54,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	author, err := w.Author(ctx)
 	if err != nil {
 		return err

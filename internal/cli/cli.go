@@ -29,6 +29,7 @@ import (
 type App struct {
 	workspace.Process
 	Version  string
+	Full     *Full // nil in git-rekal, which starts git-rekal-full for what it lacks
 	Stdin    io.Reader
 	Stdout   io.Writer
 	Stderr   io.Writer
@@ -37,6 +38,7 @@ type App struct {
 
 	oneOfMany bool // the command runs in one repository after the other: what goes for all is told once
 
+	args    []string // behind the program's name
 	root    *cobra.Command
 	helpErr error // what went wrong as help was printed
 }
@@ -113,6 +115,10 @@ COMMANDS
 // Main runs the program with the arguments behind its name, and returns the exit status.
 func Main(ctx context.Context, app *App, args []string) int {
 	app.Warn = func(err error) { app.notify(explainWarning(err)) }
+	app.args = args
+	if app.Full != nil {
+		app.OpenServer = app.Full.OpenServer
+	}
 	app.addCommands(args)
 	err := errors.Join(app.root.ExecuteContext(ctx), app.helpErr)
 	if err == nil {
@@ -180,6 +186,7 @@ func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace
 	if err != nil {
 		return nil, workspace.Author{}, err
 	}
+	app.needFullToEmbed(w)
 	var author workspace.Author
 	if err = w.CheckReady(); err == nil {
 		author, err = w.Author(ctx)

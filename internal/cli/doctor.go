@@ -57,15 +57,23 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 	if err := app.whyNotShown(c.show); err != nil {
 		return err
 	}
+	if c.index {
+		if err := app.needFull(); err != nil {
+			return err
+		}
+	}
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	found, err := doctor.Run(ctx, w)
 	if err != nil {
 		return err
 	}
+	full, err := app.fullVersion(ctx)
+	doctor.ReportFull(&found, app.Version, full.Version, err)
 	shown := app.meter("reading ledgers")
 	err = doctor.Scan(ctx, w, &found, func(segments int) { shown.setProgress(segments, 0) })
 	shown.end()
@@ -87,16 +95,16 @@ func (c *doctorOptions) run(ctx context.Context, app *App) error {
 // checkSQLKeys checks the databases of SQL.
 func (c *doctorOptions) checkSQLKeys(ctx context.Context, app *App, found *result.Doctor) error {
 	return app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error {
-		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
-			d, err := at.SQL(ctx, kind, "", app.notifyMakingTables)
+		for _, file := range []string{dataDB, indexDB} {
+			d, err := app.Full.OpenSQL(ctx, at, file, "", app.notifyMakingTables)
 			if err != nil {
 				return err
 			}
-			broken, checked, err := d.Broken(ctx, kind)
+			broken, checked, err := d.Broken(ctx)
 			if err := errors.Join(err, d.Close()); err != nil {
 				return err
 			}
-			doctor.ReportKeys(found, string(kind), broken, checked)
+			doctor.ReportKeys(found, file, broken, checked)
 		}
 		return nil
 	})

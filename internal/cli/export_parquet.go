@@ -10,18 +10,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
+// bucketScheme begins the name of a folder in a bucket.
+const bucketScheme = "s3://"
+
 func (c *exportOptions) validateParquet(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case c.parquet == "":
 		return errors.New("--no-text, --bare-mirrors, --group and --all go with --parquet DIR")
-	case strings.Contains(c.parquet, "://") && !strings.HasPrefix(c.parquet, bucket.Scheme):
+	case strings.Contains(c.parquet, "://") && !strings.HasPrefix(c.parquet, bucketScheme):
 		return errors.New("--parquet writes into a folder, or into s3://BUCKET/FOLDER")
 	case c.dir != "" || c.format != "" || c.mine || c.write:
 		return errors.New("--parquet goes with none of --md, --mine, --format and --write")
@@ -33,11 +35,14 @@ func (c *exportOptions) validateParquet(fs *pflag.FlagSet, args []string) error 
 
 // exportParquet writes what --parquet asks for.
 func (c *exportOptions) exportParquet(ctx context.Context, app *App) (err error) {
+	if err := app.needFull(); err != nil {
+		return err
+	}
 	to := c.parquet
-	if !strings.HasPrefix(to, bucket.Scheme) {
+	if !strings.HasPrefix(to, bucketScheme) {
 		to = app.Path(to)
 	}
-	out, err := ask.OpenExport(ctx, to, !c.noText, app.Getenv, app.Now)
+	out, err := app.Full.OpenExport(ctx, app, to, !c.noText)
 	if err != nil {
 		return err
 	}
@@ -46,7 +51,9 @@ func (c *exportOptions) exportParquet(ctx context.Context, app *App) (err error)
 	if c.mirrors != "" || c.group.isGiven() {
 		left, err = c.exportGroup(ctx, app, out, shown.setProgress)
 	} else {
-		err = app.withMoment(ctx, ask.Opening{}, func(_ *workspace.Workspace, at *ask.Moment) error { return at.Export(ctx, out, shown.setProgress) })
+		err = app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
+			return out.Add(ctx, w, at, shown.setProgress)
+		})
 	}
 	shown.end()
 	if err != nil {
@@ -60,7 +67,7 @@ func (c *exportOptions) exportParquet(ctx context.Context, app *App) (err error)
 }
 
 // exportGroup adds several repositories; left says that some could not be.
-func (c *exportOptions) exportGroup(ctx context.Context, app *App, out *ask.Export, progress func(done, total int)) (left, err error) {
+func (c *exportOptions) exportGroup(ctx context.Context, app *App, out Export, progress func(done, total int)) (left, err error) {
 	which := c.group.groupSelection(app)
 	if c.mirrors != "" {
 		if capture.InAgent(app.Getenv) {
@@ -74,7 +81,7 @@ func (c *exportOptions) exportGroup(ctx context.Context, app *App, out *ask.Expo
 			if err != nil {
 				return err
 			}
-			return errors.Join(at.Export(ctx, out, progress), at.Close())
+			return errors.Join(out.Add(ctx, w, at, progress), at.Close())
 		})
 		left = leftOutError(g)
 		return err

@@ -89,6 +89,7 @@ func (app *App) withSelection(ctx context.Context, which group.Which, use func(*
 // runGroup is run where several repositories are asked.
 func (c *recallOptions) runGroup(ctx context.Context, app *App) error {
 	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
+		app.needFullToEmbed(g.SettingsFrom())
 		found, err := g.Recall(ctx, ask.Question{Request: c.req, Long: !c.shape.printsText(app)})
 		if err != nil {
 			return withFlagName(err)

@@ -63,14 +63,23 @@ func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
 	return noArgs(args)
 }
 
+// makesAll is whether the tables for SQL are made, too.
+func (c *indexOptions) makesAll() bool { return c.at == "" && !c.vectors && !c.signatures && !c.path }
+
 func (c *indexOptions) run(ctx context.Context, app *App) error {
+	if c.makesAll() {
+		if err := app.needFull(); err != nil {
+			return err
+		}
+	}
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	if c.path {
-		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), "data.db"), filepath.Join(w.RekalDir(), "index.db"))
+		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), dataDB), filepath.Join(w.RekalDir(), indexDB))
 		return errors.Join(w.CheckReady(), err)
 	}
 	if c.vectors || c.signatures {
@@ -78,7 +87,7 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	}
 	today := false
 	err = app.withIndexingMeter(false, func(progress func(done, total int)) (err error) {
-		today, err = ask.Rebuild(ctx, w, c.at, progress, app.notifyMakingTables)
+		today, err = ask.Rebuild(ctx, w, c.at, progress, func(m *ask.Moment) error { return app.makeTables(ctx, m) })
 		return err
 	})
 	if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
@@ -96,6 +105,20 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	}
 	app.hintIfSearchMeant("rebuilt the caches", "index")
 	return w.AsNotInitialised(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
+}
+
+// makeTables makes the databases for SQL.
+func (app *App) makeTables(ctx context.Context, at *ask.Moment) error {
+	for _, file := range []string{dataDB, indexDB} {
+		d, err := app.Full.OpenSQL(ctx, at, file, "", app.notifyMakingTables)
+		if err == nil {
+			err = d.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeMissing makes the vectors and judges the signatures that are missing. It ends early where somebody cleans the repository, which waits for no vectors.

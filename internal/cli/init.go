@@ -148,6 +148,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	author, err := w.Author(ctx)
 	if err != nil {
 		return err

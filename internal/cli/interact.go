@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/choose"
 	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
@@ -28,15 +27,19 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 	if in == nil || out == nil || !run.IsTerminal(in) || !run.IsTerminal(out) || !app.seenByPerson(c.shape) {
 		return &usageError{err: errNoTerminal, command: recallName}
 	}
-	act, item := choose.Nothing, choose.Item{}
+	if err := app.needFull(); err != nil {
+		return err
+	}
+	id, resume := "", false
 	err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
 		hits, people := map[string]result.Hit{}, w.People(ctx)
-		act, item, err = choose.Run(ctx, in, out, app.Env, choose.Source{
-			Find: func(question string) ([]choose.Item, error) {
+		id, resume, err = app.Full.Choose(ctx, in, out, app.Env, Choices{
+			Question: c.req.Query,
+			Find: func(question string) ([]Choice, error) {
 				req := c.req
 				req.Query, req.Limit, req.Kind = strings.TrimSpace(question), interactive, ask.KindSession
 				found, err := at.Recall(ctx, ask.Question{Request: req, Long: true, Quick: true})
-				var items []choose.Item
+				var items []Choice
 				for _, h := range found.Results {
 					hits[h.ID] = h
 					link := session.Ref{ID: h.ID, Turn: -1}
@@ -44,7 +47,7 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 						link.Turn = *h.Turn
 					}
 					day, _, _ := strings.Cut(h.StartedAt, "T")
-					items = append(items, choose.Item{
+					items = append(items, Choice{
 						ID: h.ID, Title: printable(h.Title), About: printable(day + " " + people.Name(h.Author) + " · " + h.Source), Link: link.String(),
 					})
 				}
@@ -60,16 +63,14 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 				}
 				return b.String(), err
 			},
-		}, c.req.Query)
+		})
 		return err
 	})
 	switch {
-	case err != nil:
+	case err != nil || id == "":
 		return err
-	case act == choose.Read:
-		return (&showOptions{what: item.ID}).run(ctx, app)
-	case act == choose.Resume:
-		return (&resumeOptions{what: item.ID}).run(ctx, app)
+	case resume:
+		return (&resumeOptions{what: id}).run(ctx, app)
 	}
-	return nil
+	return (&showOptions{what: id}).run(ctx, app)
 }

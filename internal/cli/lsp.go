@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-
-	"github.com/git-rekal/git-rekal/internal/lsp"
 )
 
 type lspOptions struct{}
@@ -26,6 +24,8 @@ docs/show.md says how to set up Neovim, Helix, Emacs and VS Code.`,
 }
 
 func (c *lspOptions) run(ctx context.Context, app *App) error {
-	server := &lsp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}
-	return server.Serve(ctx, app.Stdin, app.Stdout)
+	if err := app.needFull(); err != nil {
+		return err
+	}
+	return app.Full.ServeLSP(ctx, app, explainTool)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-
-	"github.com/git-rekal/git-rekal/internal/mcp"
 )
 
 type mcpOptions struct{}
@@ -26,6 +24,8 @@ with the agents used here.
 }
 
 func (c *mcpOptions) run(ctx context.Context, app *App) error {
-	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}
-	return server.Serve(ctx, app.Stdin, app.Stdout)
+	if err := app.needFull(); err != nil {
+		return err
+	}
+	return app.Full.ServeMCP(ctx, app, explainTool)
 }

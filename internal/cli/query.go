@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,11 +21,11 @@ import (
 )
 
 type queryOptions struct {
-	sql    string
-	index  bool
-	limits ask.Limits
-	page   ask.Page
-	shape  outputFlags
+	sql     string
+	index   bool
+	timeout time.Duration
+	page    ask.Page
+	shape   outputFlags
 }
 
 // newQueryCmd drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
@@ -51,8 +52,7 @@ index.db. The statement reads no files and no network. It stops after --timeout,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
-	c.limits = ask.QueryLimits()
-	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after `TIME`, such as 10s or 2m")
+	fs.DurationVar(&c.timeout, "timeout", 30*time.Second, "stop the SQL after `TIME`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), fewer if they are long")
@@ -83,7 +83,7 @@ func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("--index goes with a SELECT")
 	case c.page.ID != "" && fs.Changed("timeout"):
 		return errors.New("--timeout goes with a SELECT")
-	case c.limits.Time <= 0:
+	case c.timeout <= 0:
 		return errors.New("--timeout must be positive")
 	case idForm.MatchString(c.sql):
 		return fmt.Errorf(`%q is no SELECT; to read a session or memory, write "git rekal query --session %s"`, c.sql, c.sql)
@@ -104,6 +104,11 @@ func (c *queryOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *queryOptions) run(ctx context.Context, app *App) error {
+	if c.page.ID == "" {
+		if err := app.needFull(); err != nil {
+			return err
+		}
+	}
 	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
 			return c.printSession(ctx, app, w, at)
@@ -140,20 +145,20 @@ var errAnswer = advice.New("query: the answer has more than 16 MB", "ask for les
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryOptions) selectRows(ctx context.Context, app *App, at *ask.Moment) error {
-	kind := ask.DataTables
+	file := dataDB
 	if c.index {
-		kind = ask.IndexTables
+		file = indexDB
 	}
-	d, err := at.SQL(ctx, kind, c.sql, app.notifyMakingTables)
+	d, err := app.Full.OpenSQL(ctx, at, file, c.sql, app.notifyMakingTables)
 	if err != nil {
 		return err
 	}
 	var out strings.Builder
-	err = d.Select(ctx, c.sql, c.limits, func(r ask.Row) error {
+	err = d.Select(ctx, c.sql, c.timeout, func(columns []string, values []any) error {
 		if out.Len() > maxAnswer {
 			return errAnswer
 		}
-		return result.WriteRow(&out, r.Columns, r.Values)
+		return result.WriteRow(&out, columns, values)
 	})
 	if err := errors.Join(err, d.Close()); err != nil {
 		return err

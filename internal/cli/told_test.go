@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/full"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -57,7 +58,7 @@ func asBinary() int {
 			Dir: dir, Env: os.Environ(), Home: os.Getenv("HOME"), Exe: exe,
 			Now: func() time.Time { return now }, Rand: rand.NewChaCha8(seed),
 		},
-		Version: "v1.2.3", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Ends: true,
+		Version: "v1.2.3", Full: full.Parts(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Ends: true,
 	}, os.Args[1:])
 }
 

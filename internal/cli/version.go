@@ -2,12 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os/exec"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -29,12 +30,15 @@ Shows the version of git-rekal, of its libraries, and of the ledger format that 
 }
 
 func (c *versionOptions) run(ctx context.Context, app *App) error {
-	engine, err := ask.EngineVersion(ctx)
-	if err != nil {
-		return err
+	full, err := app.fullVersion(ctx)
+	if err == nil && full.Version != app.Version {
+		err = fmt.Errorf("%s is of version %s", fullName, full.Version)
 	}
 	v := result.Version{
-		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: engine, Ledger: ledger.Format, Go: runtime.Version(),
+		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: full.DuckDB, Ledger: ledger.Format, Go: runtime.Version(),
+	}
+	if err != nil {
+		app.notify(explain(err))
 	}
 	if c.json {
 		return result.Write(app.Stdout, v)
@@ -42,4 +46,25 @@ func (c *versionOptions) run(ctx context.Context, app *App) error {
 	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, DuckDB %s, ledger format %d, %s)\n",
 		v.Version, v.Libgit2, v.DuckDB, v.Ledger, v.Go)
 	return err
+}
+
+// fullVersion is what git-rekal-full says of itself; of DuckDB it alone knows.
+func (app *App) fullVersion(ctx context.Context) (v result.Version, err error) {
+	if app.Full != nil {
+		v.Version = app.Version
+		v.DuckDB, err = app.Full.EngineVersion(ctx)
+		return v, err
+	}
+	path, err := app.fullPath()
+	if err != nil {
+		return v, err
+	}
+	out, err := exec.CommandContext(ctx, path, "version", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &v)
+	}
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
 }

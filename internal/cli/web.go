@@ -16,7 +16,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -72,6 +71,9 @@ func (c *webOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *webOptions) run(ctx context.Context, app *App) error {
+	if err := app.needFull(); err != nil {
+		return err
+	}
 	app.Public = c.export != ""
 	w, site, err := c.open(ctx, app)
 	if err != nil {
@@ -104,7 +106,7 @@ func (c *webOptions) run(ctx context.Context, app *App) error {
 }
 
 // open makes the pages. What is wrong is said now, and what takes long is done before the first page.
-func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
+func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace, site Site, err error) {
 	if c.group.isGiven() {
 		return c.openGroup(ctx, app)
 	}
@@ -117,7 +119,7 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 		err = index.Close()
 	}
 	if err == nil {
-		site, err = web.New(app.Process, w.Name(), explain)
+		site, err = app.Full.NewSite(app.Process, w.Name(), explain)
 	}
 	if err != nil {
 		w.Close()
@@ -127,12 +129,12 @@ func (c *webOptions) open(ctx context.Context, app *App) (w *workspace.Workspace
 }
 
 // openGroup is open for several repositories.
-func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site *web.Site, err error) {
+func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Workspace, site Site, err error) {
 	err = app.withSelection(ctx, c.group.groupSelection(app), func(g *group.Group) error {
 		if w, err = workspace.Open(ctx, g.SettingsFrom().Process); err != nil {
 			return err
 		}
-		site, err = web.New(app.Process, cmp.Or(strings.Join(g.Names, ", "), "all"), explain)
+		site, err = app.Full.NewSite(app.Process, cmp.Or(strings.Join(g.Names, ", "), "all"), explain)
 		return err
 	})
 	if err != nil {
@@ -172,7 +174,7 @@ func openOfRemote(ctx context.Context, w *workspace.Workspace) (*workspace.Works
 }
 
 // printAddress prints an address, and opens one.
-func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
+func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Workspace, server PageServer) error {
 	address, err := server.Address(false)
 	if err != nil {
 		return err
@@ -192,7 +194,7 @@ func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Wo
 }
 
 // exportPages exports the pages; where others are shown pages by the rights of a remote, those that the remote's holdings make.
-func (c *webOptions) exportPages(ctx context.Context, app *App, w *workspace.Workspace, site *web.Site) error {
+func (c *webOptions) exportPages(ctx context.Context, app *App, w *workspace.Workspace, site Site) error {
 	command, err := rightsCommand(ctx, app)
 	if err != nil {
 		return err
@@ -203,7 +205,7 @@ func (c *webOptions) exportPages(ctx context.Context, app *App, w *workspace.Wor
 			return err
 		}
 		defer seen.Close()
-		if site, err = web.New(seen.Process, w.Name(), explain); err != nil {
+		if site, err = app.Full.NewSite(seen.Process, w.Name(), explain); err != nil {
 			return err
 		}
 	}

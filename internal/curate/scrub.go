@@ -12,9 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -139,5 +139,5 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	if err := m.CatchUp(ctx); err != nil {
 		return w.AsNotInitialised(err)
 	}
-	return w.AsNotInitialised(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
+	return w.AsNotInitialised(materialize.ForgetSQL(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
 }

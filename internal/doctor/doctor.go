@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
-	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -59,6 +58,21 @@ func ReportKeys(out *result.Doctor, database string, broken []string, checked in
 		d.addCheck("keys", Well, "", "%s: all %d keys and references hold", database, checked)
 	} else {
 		d.addCheck("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
+	}
+	*out = d.out
+}
+
+// ReportFull adds whether git-rekal-full is there, and of which version; err says why that is not known.
+func ReportFull(out *result.Doctor, version, full string, err error) {
+	d := &doctor{out: *out}
+	fix := "install git-rekal and git-rekal-full of one version"
+	switch {
+	case err != nil:
+		d.addCheck("programs", Wrong, fix, "%v", err)
+	case version != full:
+		d.addCheck("programs", Wrong, fix, "git-rekal is of version %s, git-rekal-full of %s", version, full)
+	default:
+		d.addCheck("programs", Well, "", "git-rekal and git-rekal-full, version %s", version)
 	}
 	*out = d.out
 }
@@ -395,10 +409,13 @@ func (d *doctor) embedding(ctx context.Context) {
 		d.vectors(ctx)
 		return
 	}
-	client, name, err := d.Embedder(conf, 0)
+	client, err := d.Embedder(conf, 0)
 	switch {
 	case err != nil:
 		d.addCheck("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
+		return
+	case client == nil && !conf.IsOff():
+		d.addCheck("embedding", Note, "install git-rekal-full beside git-rekal", "a server is set, and only git-rekal-full asks it: words alone answer")
 		return
 	case client == nil:
 		d.addCheck("embedding", Well, "", "switched off: words alone answer")
@@ -409,11 +426,15 @@ func (d *doctor) embedding(ctx context.Context) {
 		d.addCheck("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile words alone answer", err)
 		return
 	}
-	d.addCheck("embedding", Well, "", "a server answers, for %s", embed.StorageName(name))
+	d.addCheck("embedding", Well, "", "a server answers, for %s", client.StorageName())
 }
 
 // vectors says how far the model that is built in is with the index.
 func (d *doctor) vectors(ctx context.Context) {
+	if err := d.CheckModel(); err != nil {
+		d.addCheck("embedding", Wrong, "install git-rekal anew", "%v; meanwhile words alone answer", err)
+		return
+	}
 	m, err := d.ReadMaterializer()
 	left := 0
 	if err == nil {

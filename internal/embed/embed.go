@@ -47,7 +47,7 @@ var (
 // Options say which server, which model, and where the client remembers how it went.
 type Options struct {
 	URL   string // a server, with or without the protocol's path: "http://127.0.0.1:11434", ".../v1/embeddings"
-	Model string
+	Model string // "": DefaultModel
 	State string // path of the state file
 	// Patience is how long vectors of documents may take, a batch; 0: a minute.
 	Patience time.Duration
@@ -72,6 +72,7 @@ func New(opt Options) (*Client, error) {
 		// What stands before an @ may be a password.
 		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL[strings.LastIndexByte(opt.URL, '@')+1:])
 	}
+	opt.Model = cmp.Or(opt.Model, DefaultModel)
 	c := &Client{model: opt.Model, now: opt.Now, patience: cmp.Or(opt.Patience, documentTime)}
 	u.Path = serverPath(u.Path)
 	c.base, c.shown = u.String(), u.Redacted()
@@ -89,9 +90,15 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // nomic is in the name of each model that wants to be told what a text is.
 const nomic = "nomic-embed-text"
 
-// StorageName is what vectors of the model are stored under: "nomic-v1.5" for nomic-embed-text, else
+// Batch is how many documents go into one request.
+func (c *Client) Batch() int { return Batch }
+
+// StorageName is what the vectors are stored under: see storageName.
+func (c *Client) StorageName() string { return storageName(c.model) }
+
+// storageName is what vectors of a model are stored under: "nomic-v1.5" for nomic-embed-text, else
 // what the model is called.
-func StorageName(model string) string {
+func storageName(model string) string {
 	_, version, ok := strings.Cut(strings.ToLower(model), nomic)
 	version = strings.TrimLeft(version, "-:")
 	if ok && (version == "" || version == "latest" || strings.HasPrefix(version, "v1.5")) {

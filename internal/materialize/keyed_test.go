@@ -13,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -58,12 +57,12 @@ func (w *world) keyed(m *materialize.Materializer) {
 			t.Errorf("%s: asked of too little", question)
 		}
 	}
-	paths := join(w.pairs(m, tables.Data, `SELECT path, session_id FROM tool_calls WHERE path IS NOT NULL AND NOT failed`),
-		w.pairs(m, tables.Index, `SELECT file_path, session_id FROM files_index`))
+	paths := join(w.pairs(m, materialize.DataDB, `SELECT path, session_id FROM tool_calls WHERE path IS NOT NULL AND NOT failed`),
+		w.pairs(m, materialize.IndexDB, `SELECT file_path, session_id FROM files_index`))
 	ask("sessions of a path", paths, func(path string) ([]string, error) {
 		return r.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "^" + regexp.QuoteMeta(path) + "$"}}, Purged: db.With})
 	})
-	ask("code commits of a path", w.pairs(m, tables.Data, `SELECT file_path, git_sha FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id WHERE git_sha NOT SIMILAR TO '0*'`),
+	ask("code commits of a path", w.pairs(m, materialize.DataDB, `SELECT file_path, git_sha FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id WHERE git_sha NOT SIMILAR TO '0*'`),
 		func(path string) (out []string, err error) {
 			commits, err := r.CodeCommits(ctx, db.CodeQuery{Files: map[string]db.Key{path: 0}, Until: later(1e6), Limit: 1e6})
 			for _, c := range commits {
@@ -71,7 +70,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("sessions behind a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits WHERE tie <> 'talked'`),
+	ask("sessions behind a commit", w.pairs(m, materialize.IndexDB, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits WHERE tie <> 'talked'`),
 		func(sha string) (out []string, err error) {
 			ties, err := r.TiesOfCommits(ctx, []string{sha})
 			for _, tie := range ties[sha] {
@@ -79,22 +78,22 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("sessions that talked before a commit", w.pairs(m, tables.Index, `SELECT git_sha, session_id FROM session_commits WHERE tie = 'talked'`),
+	ask("sessions that talked before a commit", w.pairs(m, materialize.IndexDB, `SELECT git_sha, session_id FROM session_commits WHERE tie = 'talked'`),
 		func(sha string) ([]string, error) {
 			talked, err := r.TalkedAt(ctx, []string{sha})
 			return talked[sha], err
 		})
-	ask("commits behind which a session stands", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits WHERE tie <> 'talked'`),
+	ask("commits behind which a session stands", w.pairs(m, materialize.IndexDB, `SELECT session_id, git_sha FROM session_commits WHERE tie <> 'talked'`),
 		func(id string) ([]string, error) {
 			ties, err := r.TiesOfSessions(ctx, []string{id})
 			return commitsOf(ties[id]), err
 		})
-	ask("commits of a session", w.pairs(m, tables.Index, `SELECT session_id, git_sha FROM session_commits`),
+	ask("commits of a session", w.pairs(m, materialize.IndexDB, `SELECT session_id, git_sha FROM session_commits`),
 		func(id string) ([]string, error) {
 			ties, err := r.AllTies(ctx, id)
 			return commitsOf(ties), err
 		})
-	ask("owners at a checkpoint", w.pairs(m, tables.Index, `SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
+	ask("owners at a checkpoint", w.pairs(m, materialize.IndexDB, `SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
 		func(id string) (out []string, err error) {
 			owners, err := r.FileOwners(ctx, []string{id})
 			for f, kind := range owners {
@@ -102,10 +101,10 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("children of a session", w.pairs(m, tables.Data, `SELECT coalesce(parent_session_id, 'none'), id FROM sessions WHERE parent_session_id IS NOT NULL AND id NOT IN (SELECT id FROM purged)
+	ask("children of a session", w.pairs(m, materialize.DataDB, `SELECT coalesce(parent_session_id, 'none'), id FROM sessions WHERE parent_session_id IS NOT NULL AND id NOT IN (SELECT id FROM purged)
 			UNION ALL SELECT id, NULL FROM sessions`),
 		func(id string) ([]string, error) { return r.Children(ctx, id) })
-	ask("sessions of a time", w.pairs(m, tables.Data, `SELECT date_trunc('minute', ts), session_id FROM turns UNION ALL SELECT date_trunc('minute', ts), id FROM memories`),
+	ask("sessions of a time", w.pairs(m, materialize.DataDB, `SELECT date_trunc('minute', ts), session_id FROM turns UNION ALL SELECT date_trunc('minute', ts), id FROM memories`),
 		func(minute string) ([]string, error) {
 			since, err := time.Parse("2006-01-02T15:04:05Z", minute)
 			if err != nil {
@@ -136,7 +135,7 @@ func join(a, b map[string][]string) map[string][]string {
 }
 
 // pairs is what a statement of two columns says, the second one by the first.
-func (w *world) pairs(m *materialize.Materializer, kind tables.Kind, statement string) map[string][]string {
+func (w *world) pairs(m *materialize.Materializer, kind materialize.SQLFile, statement string) map[string][]string {
 	w.t.Helper()
 	out := map[string][]string{}
 	for _, line := range w.ask(m, kind, `SELECT * FROM (`+statement+`) AS t(k, v)`) {

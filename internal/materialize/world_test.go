@@ -307,7 +307,7 @@ func (w *world) lines(d *db.DB, query string) (out []string) {
 func (w *world) rows(d *tables.DB, statement string) []string {
 	w.t.Helper()
 	out := []string{}
-	err := d.Select(w.t.Context(), statement, tables.QueryLimits(), func(r tables.Row) error {
+	err := d.Select(w.t.Context(), statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
 		var b strings.Builder
 		err := result.WriteRow(&b, r.Columns, r.Values)
 		out = append(out, strings.TrimSpace(b.String()))
@@ -322,15 +322,15 @@ func (w *world) rows(d *tables.DB, statement string) []string {
 // data and index answer a statement on one of the databases for SQL, brought up to the ledgers.
 func (w *world) data(m *materialize.Materializer, statement string) []string {
 	w.t.Helper()
-	return w.ask(m, tables.Data, statement)
+	return w.ask(m, materialize.DataDB, statement)
 }
 
 func (w *world) index(m *materialize.Materializer, statement string) []string {
 	w.t.Helper()
-	return w.ask(m, tables.Index, statement)
+	return w.ask(m, materialize.IndexDB, statement)
 }
 
-func (w *world) ask(m *materialize.Materializer, kind tables.Kind, statement string) []string {
+func (w *world) ask(m *materialize.Materializer, kind materialize.SQLFile, statement string) []string {
 	w.t.Helper()
 	index, err := m.Open(w.t.Context())
 	if err != nil {

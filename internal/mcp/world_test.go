@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/full"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -87,7 +88,7 @@ func (w *world) process() workspace.Process {
 func (w *world) run(args ...string) string {
 	w.T.Helper()
 	var out, err bytes.Buffer
-	app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err}
+	app := &cli.App{Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err}
 	if status := cli.Main(w.T.Context(), app, args); status != 0 {
 		w.T.Fatalf("%q: exit status %d\n%s", args, status, err.String())
 	}
@@ -107,7 +108,7 @@ func (w *world) client() *client {
 	fromServer, answers := io.Pipe()
 	c := &client{t: w.T, ended: make(chan int, 1)}
 	go func() {
-		app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: requests, Stdout: answers, Stderr: io.Discard}
+		app := &cli.App{Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: requests, Stdout: answers, Stderr: io.Discard}
 		c.ended <- cli.Main(context.Background(), app, []string{"mcp"})
 		_ = answers.Close()
 	}()

@@ -1,10 +1,10 @@
-// Package model turns texts into vectors of meaning on this machine, with weights that are part of the program.
+// Package model turns texts into vectors of meaning on this machine, with weights that lie in a file beside the program.
 //
 // In: a text, of which the first 254 tokens count. Out: 384 numbers of length 1; the dot product of two vectors is the likeness of their texts.
-// The weights are all-MiniLM-L6-v2 (Apache-2.0, sentence-transformers), 23 MB with int8 matrices, made anew by `make model`. They lie in the
-// program's file, so a process that asks for no vector reads none of them.
+// The weights are all-MiniLM-L6-v2 (Apache-2.0, sentence-transformers), 23 MB with int8 matrices, made anew by `make model`. The file is
+// mapped, so that a process reads what it needs of it, and all processes have it in memory once.
 //
-// Promises: equal texts have equal vectors, to the last bit, on every processor: bert.c says how. No thread, no file, no network.
+// Promises: equal texts have equal vectors, to the last bit, on every processor: bert.c says how. No thread, no network.
 package model
 
 // #cgo CFLAGS: -O3 -Wno-psabi
@@ -13,9 +13,12 @@ package model
 import "C"
 
 import (
-	_ "embed"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
 	"unsafe"
 )
 
@@ -25,10 +28,8 @@ const Name = "minilm-l6-v2"
 // Dim is how many numbers a vector has.
 const Dim = C.DIM
 
-// weights is laid out as make.py says.
-//
-//go:embed minilm.bin
-var weights string
+// File is the name of the file with the weights. It is laid out as make.py says.
+const File = "minilm.bin"
 
 const magic = "rekal-minilm-1\n\x00"
 
@@ -40,9 +41,42 @@ type Model struct {
 	rows       string // int8: the word embeddings, then the matrices
 }
 
-// New takes the weights apart.
-func New() *Model {
-	rest := weights[len(magic):]
+// errFile is a file that is not the weights of this version.
+var errFile = errors.New("these are not the weights of this version: install git-rekal anew")
+
+// Open maps the file with the weights, for as long as the process lives.
+func Open(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	if info.Size() < int64(headerSize) {
+		return nil, fmt.Errorf("model: %s: %w", path, errFile)
+	}
+	mapped, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("model: map %s: %w", path, err)
+	}
+	m := takeApart(unsafe.String(&mapped[0], len(mapped)))
+	if m == nil {
+		return nil, fmt.Errorf("model: %s: %w", path, errors.Join(errFile, syscall.Munmap(mapped)))
+	}
+	return m, nil
+}
+
+const headerSize = len(magic) + 16
+
+// rowCount is how many rows of Dim int8 stand behind the word embeddings: six layers of four square matrices and two of four times that.
+const rowCount = 6 * (4 + 2*4) * Dim
+
+// takeApart is the parts of the weights; nil if they are not what they should be.
+func takeApart(weights string) *Model {
+	rest, ok := strings.CutPrefix(weights, magic)
 	take := func(n int) string {
 		taken := rest[:n]
 		rest = rest[n:]
@@ -50,10 +84,13 @@ func New() *Model {
 	}
 	header := []byte(take(16))
 	size := func(i int) int { return int(binary.LittleEndian.Uint32(header[4*i:])) }
-	floats, tokens := size(0), size(1)
+	floats, tokens, texts := size(0), size(1), size(2)
+	if !ok || len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
+		return nil
+	}
 	m := &Model{floats: make([]float32, floats)}
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.floats[0])), 4*floats), take(4*floats)) // all systems that we build for are little-endian
-	m.vocabulary = vocabulary{offsets: take(4 * (tokens + 1)), ids: take(2 * tokens), texts: take(size(2))}
+	m.vocabulary = vocabulary{offsets: take(4 * (tokens + 1)), ids: take(2 * tokens), texts: take(texts)}
 	m.scales, m.rows = take(4*tokens), rest
 	return m
 }

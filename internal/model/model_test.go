@@ -1,16 +1,54 @@
 package model
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
+func open(t testing.TB) *Model {
+	t.Helper()
+	m, err := Open(File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A file that is missing, torn or of another kind is an error and no crash.
+func TestOpenWrongFile(t *testing.T) {
+	whole, err := os.ReadFile(File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"empty": nil, "header": whole[:headerSize-1], "torn": whole[:len(whole)-1], "longer": append(slices.Clip(whole), 0), "other": append([]byte("x"), whole[1:]...),
+		"sizes": append([]byte(magic), bytes.Repeat([]byte{255}, 100)...),
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); !errors.Is(err, errFile) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 // What Hugging Face's tokenizers say of these texts.
 func TestTokens(t *testing.T) {
-	v := New().vocabulary
+	v := open(t).vocabulary
 	for _, tt := range []struct {
 		text string
 		want []int32
@@ -37,7 +75,7 @@ func FuzzTokens(f *testing.F) {
 	for _, text := range []string{"", "naïve Café", "日本語 текст", "it's foo_bar(baz)", "a\x00b\xff\u200b", "\u0130 ﬁ ½"} {
 		f.Add(text)
 	}
-	v := New().vocabulary
+	v := open(f).vocabulary
 	f.Fuzz(func(t *testing.T, text string) {
 		tokens := v.tokens(text)
 		if n := len(tokens); n < 2 || n > maxTokens || tokens[0] != firstToken || tokens[n-1] != lastToken {
@@ -53,7 +91,7 @@ func FuzzTokens(f *testing.F) {
 
 // What numpy says of the same weights, for the first numbers of the vectors.
 func TestVectors(t *testing.T) {
-	m := New()
+	m := open(t)
 	for _, tt := range []struct {
 		text string
 		want []float32
@@ -77,7 +115,7 @@ func TestVectors(t *testing.T) {
 
 // Each path gives the same bits, so each processor does.
 func TestPathsAgree(t *testing.T) {
-	m := New()
+	m := open(t)
 	for _, text := range []string{"", "a", "why does the cleanup leave old branches", strings.Repeat("Some longer text, of (many) words. ", 20)} {
 		var vectors [][]float32
 		for path := range pathCount {
@@ -96,7 +134,7 @@ func TestPathsAgree(t *testing.T) {
 }
 
 func TestLikeness(t *testing.T) {
-	m := New()
+	m := open(t)
 	likeness := func(a, b string) (sum float64) {
 		x, errA := m.Vector(a)
 		y, errB := m.Vector(b)
@@ -115,7 +153,7 @@ func TestLikeness(t *testing.T) {
 }
 
 func BenchmarkQuestion(b *testing.B) {
-	m := New()
+	m := open(b)
 	for b.Loop() {
 		if _, err := m.Vector("why does the cleanup of old shadow branches not remove them"); err != nil {
 			b.Fatal(err)

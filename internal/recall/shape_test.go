@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -408,11 +410,11 @@ func TestLongLongTurn(t *testing.T) {
 func (p *place) rest(id string, turn, from int) (content string) {
 	p.T.Helper()
 	sql := fmt.Sprintf("SELECT substr(content, %d, 20000) AS content FROM turns WHERE session_id = '%s' AND turn_index = %d", from, id, turn)
-	d, err := tables.Open(p.T.Context(), p.T.TempDir(), tables.Data, "", p.index, func() {})
+	d, err := tables.Open(p.T.Context(), p.T.TempDir(), materialize.DataDB, "", p.index, func() {})
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	err = d.Select(p.T.Context(), sql, tables.QueryLimits(), func(r tables.Row) error {
+	err = d.Select(p.T.Context(), sql, tables.Limits{Time: time.Minute, Memory: tables.QueryMemory}, func(r tables.Row) error {
 		content = fmt.Sprint(r.Values[0])
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/tables"
 )
 
@@ -20,7 +21,7 @@ func FuzzSelect(f *testing.F) {
 	f.Cleanup(func() { _ = os.RemoveAll(dir) })
 	from := index(f)
 	path := filepath.Join(dir, "data.db")
-	d, err := tables.Open(f.Context(), dir, tables.Data, "", from, func() {})
+	d, err := tables.Open(f.Context(), dir, materialize.DataDB, "", from, func() {})
 	if err == nil {
 		err = d.Close()
 	}
@@ -33,7 +34,7 @@ func FuzzSelect(f *testing.F) {
 	}
 	limits := tables.Limits{Time: 2 * time.Second, Memory: 256 << 20}
 	f.Fuzz(func(t *testing.T, statement string) {
-		d, err := tables.Open(t.Context(), dir, tables.Data, "", from, func() {})
+		d, err := tables.Open(t.Context(), dir, materialize.DataDB, "", from, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}

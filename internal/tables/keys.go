@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
+
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -19,8 +21,8 @@ type reference struct{ table, column, of string }
 
 //nolint:gochecknoglobals // tables
 var (
-	keysOf = map[Kind][]key{
-		Data: {
+	keysOf = map[materialize.SQLFile][]key{
+		materialize.DataDB: {
 			{"sessions", "id"},
 			{"turns", "id"},
 			{"turns", "session_id, turn_index"},
@@ -33,7 +35,7 @@ var (
 			{"memories", "id"},
 			{"purged", "id"},
 		},
-		Index: {
+		materialize.IndexDB: {
 			{"turns_ft", "id"},
 			{"tool_calls_index", "id"},
 			{"session_facets", "session_id"},
@@ -42,8 +44,8 @@ var (
 			{"purged", "id"},
 		},
 	}
-	referencesOf = map[Kind][]reference{
-		Data: {
+	referencesOf = map[materialize.SQLFile][]reference{
+		materialize.DataDB: {
 			{"turns", "session_id", "sessions"},
 			{"tool_calls", "session_id", "sessions"},
 			{"usage", "session_id", "sessions"},
@@ -55,7 +57,7 @@ var (
 )
 
 // Broken has a line for each key or reference of a database that does not hold, and says how many were checked.
-func (d *DB) Broken(ctx context.Context, kind Kind) (lines []string, checked int, err error) {
+func (d *DB) Broken(ctx context.Context, kind materialize.SQLFile) (lines []string, checked int, err error) {
 	ask := func(what, rows string) error {
 		checked++
 		var n int

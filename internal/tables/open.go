@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
+
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
 
@@ -135,11 +137,8 @@ func attachFile(path, folder, options string) func(driver.ExecerContext) error {
 // spillDir is where a process puts what does not fit into memory while it has the file at path
 // open. It is there only when something was spilled, and Close removes it.
 func spillDir(path string, pid int) string {
-	return filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%d.%s", spillPrefix, pid, filepath.Base(path)))
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%d.%s", materialize.SQLSpill, pid, filepath.Base(path)))
 }
-
-// spillPrefix is how the names of folders with spilled data begin; the process follows.
-const spillPrefix = "tmp."
 
 // escapeQuotes is text for a string literal.
 func escapeQuotes(s string) string { return strings.ReplaceAll(s, "'", "''") }

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
+
 	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/db"
 )
@@ -34,7 +36,7 @@ import (
 // only these are read. Months are written side by side, each by an engine of its own.
 const (
 	manifestName = "manifest.json"
-	exportKind   = Kind("parquet 3") // another number has all files written anew, when exportedTables changes
+	exportKind   = materialize.SQLFile("parquet 3") // another number has all files written anew, when exportedTables changes
 )
 
 // exportedTable is which rows are exported: t is the table, s their session, c their checkpoint.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
 // place is where an export lies. Paths have slashes.
@@ -55,10 +56,10 @@ func (f *folder) manifest(context.Context) ([]byte, error) { return os.ReadFile(
 
 func (f *folder) publish(_ context.Context, manifest []byte) error {
 	at := f.at(manifestName)
-	if err := os.WriteFile(at+fresh, manifest, 0o600); err != nil {
+	if err := os.WriteFile(at+materialize.SQLFresh, manifest, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(at+fresh, at)
+	return os.Rename(at+materialize.SQLFresh, at)
 }
 
 func (f *folder) put(_ context.Context, file freshFile) error {

@@ -3,6 +3,8 @@ package tables
 import (
 	"database/sql/driver"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
+
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
@@ -22,8 +24,8 @@ type table struct {
 // version is the version of both database files. Any change of a table below raises it: then the files are made anew.
 const version = 26
 
-func schemaOf(kind Kind) schema {
-	if kind == Index {
+func schemaOf(kind materialize.SQLFile) schema {
+	if kind == materialize.IndexDB {
 		return schema{ddl: indexDDL, tables: indexTables, then: together}
 	}
 	return schema{ddl: dataDDL, tables: dataTables}

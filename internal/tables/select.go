@@ -29,8 +29,8 @@ type Limits struct {
 	Memory int64 // bytes by which the process may grow; only Linux tells how far it did
 }
 
-// QueryLimits are the limits of "git rekal query".
-func QueryLimits() Limits { return Limits{Time: 30 * time.Second, Memory: 208 << 20} }
+// QueryMemory is the memory of "git rekal query".
+const QueryMemory = 208 << 20
 
 // What a statement is stopped for.
 var (

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
@@ -59,7 +60,7 @@ func index(tb testing.TB, ids ...string) *db.DB {
 // openIn opens data.db with these sessions in a folder.
 func openIn(tb testing.TB, dir string, ids ...string) *tables.DB {
 	tb.Helper()
-	d, err := tables.Open(context.Background(), dir, tables.Data, "", index(tb, ids...), func() {})
+	d, err := tables.Open(context.Background(), dir, materialize.DataDB, "", index(tb, ids...), func() {})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func openIn(tb testing.TB, dir string, ids ...string) *tables.DB {
 // selected are the rows of a user's statement, a line each.
 func selected(ctx context.Context, d *tables.DB, statement string) ([]string, error) {
 	var out []string
-	err := d.Select(ctx, statement, tables.QueryLimits(), func(r tables.Row) error {
+	err := d.Select(ctx, statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
 		out = append(out, fmt.Sprint(r.Columns, r.Values))
 		return nil
 	})
@@ -108,12 +109,12 @@ func TestSelect(t *testing.T) {
 func TestSelectKeepsOrder(t *testing.T) {
 	d := openIn(t, t.TempDir())
 	want := 299_999
-	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`, tables.QueryLimits(), func(tables.Row) error { want--; return nil })
+	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(tables.Row) error { want--; return nil })
 	if err != nil || want != -1 {
 		t.Fatalf("%d rows left, %v", want+1, err)
 	}
 	last := int64(300_000)
-	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`, tables.QueryLimits(), func(r tables.Row) error {
+	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
 		if i, ok := r.Values[0].(int64); !ok || i != last-1 {
 			return fmt.Errorf("%v behind %d", r.Values, last)
 		}
@@ -189,7 +190,7 @@ func TestSelectNamesTheProblem(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := d.Select(t.Context(), `SELECT 1`, tables.QueryLimits(), func(tables.Row) error { return stop }); !errors.Is(err, stop) {
+	if err := d.Select(t.Context(), `SELECT 1`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(tables.Row) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("emit's error is lost: %v", err)
 	}
 }
@@ -281,12 +282,12 @@ func TestSelectLeavesNothing(t *testing.T) {
 func TestBrokenKeys(t *testing.T) {
 	broken := func(from *db.DB) []string {
 		t.Helper()
-		d, err := tables.Open(t.Context(), t.TempDir(), tables.Data, "", from, func() {})
+		d, err := tables.Open(t.Context(), t.TempDir(), materialize.DataDB, "", from, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		lines, checked, err := d.Broken(t.Context(), tables.Data)
+		lines, checked, err := d.Broken(t.Context(), materialize.DataDB)
 		if err != nil || checked != 17 {
 			t.Errorf("checked %d, error %v", checked, err)
 		}

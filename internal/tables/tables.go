@@ -11,41 +11,27 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
 // data.db and index.db are made by the statement that finds them behind, under `.git/rekal/lock.tables`, from one state of the index. A
 // commit, a recall or a sync never makes them; `git rekal index` does. Sums and scores are computed in Go in a fixed order, because parallel
 // sums in SQL differ from run to run.
 
-// Kind is one of the two databases.
-type Kind string
-
-// The databases, by the names of their files below .git/rekal/: what the ledgers say, and what recall reads.
-const (
-	Data  Kind = "data.db"
-	Index Kind = "index.db"
-)
-
-const (
-	fresh      = ".new"        // ends the name of a file that is being made
-	writerFile = "lock.tables" // is held by who makes one
-	patience   = 10 * time.Minute
-)
+const patience = 10 * time.Minute // to wait for another process that makes one
 
 // Open opens a database in a folder, in the state of the index. If the database is missing or behind, Open makes it anew, and calls slow
 // before. It returns ErrMoved if the index was replaced meanwhile. Vectors of latent semantic analysis, which take longer than all else, are
 // made only for a statement that may ask for them.
-func Open(ctx context.Context, dir string, kind Kind, statement string, from *db.DB, slow func()) (*DB, error) {
-	state, err := stateOf(ctx, kind, from, kind == Index && asksForVectors(statement))
+func Open(ctx context.Context, dir string, kind materialize.SQLFile, statement string, from *db.DB, slow func()) (*DB, error) {
+	state, err := stateOf(ctx, kind, from, kind == materialize.IndexDB && asksForVectors(statement))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +44,7 @@ func Open(ctx context.Context, dir string, kind Kind, statement string, from *db
 		}
 		if held == nil { // somebody else may make it just now
 			slow()
-			held, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, patience)
+			held, err = lock.Acquire(ctx, filepath.Join(dir, materialize.SQLLock), lock.ToWrite, patience)
 		} else {
 			err = remake(ctx, path, kind, from, state)
 		}
@@ -90,7 +76,7 @@ func mayRemake(err error) bool {
 
 // stateOf tells apart what a database was made of: the state of the index, and the tables of this version. That of the search, which changes while
 // vectors are made in the background, counts only where vectors do.
-func stateOf(ctx context.Context, kind Kind, from *db.DB, vectors bool) (string, error) {
+func stateOf(ctx context.Context, kind materialize.SQLFile, from *db.DB, vectors bool) (string, error) {
 	at, err := db.Cursor(ctx, from)
 	if err != nil {
 		return "", err
@@ -104,68 +90,26 @@ func stateOf(ctx context.Context, kind Kind, from *db.DB, vectors bool) (string,
 }
 
 // remake makes a database from the index, beside the old one, and puts it in its place.
-func remake(ctx context.Context, path string, kind Kind, from *db.DB, state string) error {
-	if err := sweep(filepath.Dir(path)); err != nil {
+func remake(ctx context.Context, path string, kind materialize.SQLFile, from *db.DB, state string) error {
+	if err := materialize.SweepSQL(filepath.Dir(path)); err != nil {
 		return err
 	}
 	schema := schemaOf(kind)
-	d, err := create(ctx, path+fresh, schema)
+	d, err := create(ctx, path+materialize.SQLFresh, schema)
 	if err != nil {
 		return err
 	}
 	err = errors.Join(d.fill(ctx, schema, from, state), d.Close())
 	if err == nil && !from.IsStillAtPath() { // what it was made of may have had to go
-		return errors.Join(ErrMoved, sweep(filepath.Dir(path)))
+		return errors.Join(ErrMoved, materialize.SweepSQL(filepath.Dir(path)))
 	}
 	if err == nil {
-		err = os.Rename(path+fresh, path)
+		err = os.Rename(path+materialize.SQLFresh, path)
 	}
 	if err != nil {
 		return fmt.Errorf("tables: make %s: %w", kind, err)
 	}
 	return nil
-}
-
-// Forget removes the databases, with what processes that died left of them. Who is making one ends first.
-func Forget(ctx context.Context, dir string) error {
-	held, err := lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, patience)
-	if err != nil {
-		return fmt.Errorf("tables: %w", err)
-	}
-	err = sweep(dir)
-	for _, kind := range []Kind{Data, Index} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, string(kind))))
-	}
-	return errors.Join(err, held.Release())
-}
-
-// sweep removes what processes that died left behind; the lock is held.
-func sweep(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("tables: %w", err)
-	}
-	for _, e := range entries {
-		left := false
-		for _, kind := range []Kind{Data, Index} {
-			rest, ours := strings.CutPrefix(e.Name(), string(kind))
-			left = left || ours && (rest == fresh || rest == ".wal" || rest == fresh+".wal")
-		}
-		if left || isOrphan(e.Name()) {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("tables: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// isOrphan reports whether a name is that of a folder that a dead process spilled data into.
-func isOrphan(name string) bool {
-	rest, ok := strings.CutPrefix(name, spillPrefix)
-	digits, _, _ := strings.Cut(rest, ".")
-	pid, err := strconv.Atoi(digits)
-	return ok && err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // fill fills the tables.

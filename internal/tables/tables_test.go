@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -41,7 +42,7 @@ func TestIndexThatMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	create()
-	if _, err := tables.Open(t.Context(), dir, tables.Data, "", old, func() {}); !errors.Is(err, tables.ErrMoved) {
+	if _, err := tables.Open(t.Context(), dir, materialize.DataDB, "", old, func() {}); !errors.Is(err, tables.ErrMoved) {
 		t.Errorf("error %v, want ErrMoved", err)
 	}
 	harness.Equal(t, "left", []string{"lock.tables"}, names(t, dir))
@@ -105,7 +106,7 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tables.Forget(t.Context(), dir); err != nil {
+	if err := materialize.ForgetSQL(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	harness.Equal(t, "left", []string{"lock.tables", "mine.wal", "recall.db"}, names(t, dir))

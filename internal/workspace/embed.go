@@ -13,7 +13,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -34,15 +33,19 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embeddi
 	e := search.Embedder{Enough: embedding.Enough, Progress: embedding.Progress}
 	var failed error
 	if c.IsBuiltIn() {
-		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(model.New())
+		m, err := w.builtInModel()
+		if err != nil || m == nil {
+			return err
+		}
+		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(m)
 	} else {
-		client, name, err := w.Embedder(c, embedding.Patience)
+		client, err := w.Embedder(c, embedding.Patience)
 		if err != nil || client == nil {
 			return err
 		}
 		defer client.Close()
 		ready := false
-		e.Model, e.Batch, e.Leave = embed.StorageName(name), embed.Batch, db.PrivateIDs
+		e.Model, e.Batch, e.Leave = client.StorageName(), client.Batch(), db.PrivateIDs
 		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
 				failed = client.Ready(ctx, embedding.Insist)
@@ -185,14 +188,39 @@ const maxQuestion = 4096
 // asked twice.
 func (w *Workspace) PrepareVector(text string) {
 	if conf, err := w.Settings(); err == nil && conf.Embed.IsBuiltIn() {
-		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return builtInVector(text) })
+		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return w.builtInVector(text) })
 		go w.preparedVector()
 	}
 }
 
-// builtInVector is the vector of a question by the built-in model.
-func builtInVector(text string) []float32 {
-	vector, err := model.New().Vector(text[:min(len(text), maxQuestion)])
+// builtInModel is the model that is built in; nil where this process has none.
+func (w *Workspace) builtInModel() (*model.Model, error) {
+	if w.Weights == nil {
+		return nil, nil
+	}
+	path, err := w.Weights()
+	if err != nil {
+		return nil, err
+	}
+	return model.Open(path)
+}
+
+// CheckModel says why the built-in model can't be used.
+func (w *Workspace) CheckModel() error {
+	_, err := w.builtInModel()
+	return err
+}
+
+// builtInVector is the vector of a question by the built-in model; none where the model fails, which is said.
+func (w *Workspace) builtInVector(text string) []float32 {
+	m, err := w.builtInModel()
+	if err != nil {
+		w.Warn(fmt.Errorf("only words answer: %w", err))
+	}
+	if err != nil || m == nil {
+		return nil
+	}
+	vector, err := m.Vector(text[:min(len(text), maxQuestion)])
 	if err != nil {
 		return nil
 	}
@@ -213,14 +241,14 @@ func (w *Workspace) QuestionVector(ctx context.Context, name, text string) []flo
 		case w.preparedVector != nil && text == w.preparedQuestion:
 			return w.preparedVector()
 		}
-		return builtInVector(text)
+		return w.builtInVector(text)
 	}
-	client, served, err := w.Embedder(conf.Embed, 0)
+	client, err := w.Embedder(conf.Embed, 0)
 	if err != nil || client == nil {
 		return nil
 	}
 	defer client.Close()
-	if embed.StorageName(served) != name {
+	if client.StorageName() != name {
 		return nil
 	}
 	vector, err := client.Query(ctx, text)
@@ -233,17 +261,37 @@ func (w *Workspace) QuestionVector(ctx context.Context, name, text string) []flo
 // errOwnName is the error for a server's model that has the name of the built-in one, so that their vectors would be mixed up.
 var errOwnName = errors.New("is the name of a model that is built in")
 
-// Embedder is a client for the embedding server of the settings; nil if they name none.
-func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, name string, err error) {
-	if c.IsOff() || c.IsBuiltIn() {
-		return nil, "", nil
+// ServerOptions say which embedding server, which model ("": the server's usual one), where the client remembers how it went, and how long vectors of
+// a batch of documents may take (0: a minute).
+type ServerOptions struct {
+	URL, Model string
+	State      string // path of a file
+	Patience   time.Duration
+	Now        func() time.Time
+}
+
+// EmbeddingServer makes vectors: see embed.Client. Close it.
+type EmbeddingServer interface {
+	StorageName() string // what its vectors are stored under
+	Batch() int          // how many documents it takes at a time
+	Ready(ctx context.Context, insist bool) error
+	Alive(ctx context.Context) error
+	Documents(ctx context.Context, texts []string) ([][]float32, error)
+	Query(ctx context.Context, text string) ([]float32, error)
+	Close()
+}
+
+// Embedder is a client for the embedding server of the settings; nil if they name none, or this program asks none.
+func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (EmbeddingServer, error) {
+	if c.IsOff() || c.IsBuiltIn() || w.OpenServer == nil {
+		return nil, nil
 	}
-	if name = cmp.Or(c.Model, embed.DefaultModel); name == model.Name {
-		return nil, "", fmt.Errorf("rekal.embed.model: %q %w", name, errOwnName)
+	if c.Model == model.Name {
+		return nil, fmt.Errorf("rekal.embed.model: %q %w", c.Model, errOwnName)
 	}
-	client, err = embed.New(embed.Options{URL: c.URL, Model: name, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience})
+	client, err := w.OpenServer(ServerOptions{URL: c.URL, Model: c.Model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience})
 	if err != nil {
-		err = fmt.Errorf("rekal.embed: %w", err)
+		return nil, fmt.Errorf("rekal.embed: %w", err)
 	}
-	return client, name, err
+	return client, nil
 }

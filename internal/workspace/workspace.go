@@ -48,6 +48,10 @@ type Process struct {
 	Rand io.Reader
 	Warn func(error) // one line for the user; never nil
 
+	Weights func() (path string, err error) // where the file with the weights of the built-in model lies; nil where there is none
+	// OpenServer makes a client for the embedding server of the settings; nil in a program that asks none.
+	OpenServer func(o ServerOptions) (EmbeddingServer, error)
+
 	Public bool // private sessions are left out, as in every other clone
 	ByPath bool // Dir was found by the path of a file, and named by nobody: a bare repository in it is somebody's files
 }

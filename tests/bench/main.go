@@ -5,7 +5,8 @@
 //
 // The ledgers are put together from real sessions (see remix.go), once: a folder a size is
 // kept in -dir, with a repository after init, without caches. With -gen nothing is measured. Where
-// rg or sqlite3 is missing, its rows say so. What is compared is measured in turns, in one run.
+// rg or sqlite3 is missing, its rows say so. What is compared is measured in turns, in one run. With -ref, the folder of an earlier
+// git-rekal, each row has the ratio to that one's.
 //
 // With -team it writes a team that never was into a bare repository, for measuring what a large team costs, of the sessions
 // that the tests have; -first says how many each author has already:
@@ -28,6 +29,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "where the ledgers are generated and kept")
 	flag.StringVar(&o.data, "data", "../shared/data", "the sessions of which others are made")
 	flag.StringVar(&o.bin, "bin", "bin", "the folder of the git-rekal that is measured")
+	flag.StringVar(&o.ref, "ref", "", "the folder of another git-rekal, to which ratios are printed")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each query is asked")
 	flag.BoolVar(&o.scale, "scale", false, "measure what a large ledger costs, beside nothing")
 	generate := flag.Bool("gen", false, "generate only")
@@ -52,9 +54,9 @@ func main() {
 }
 
 type options struct {
-	dir, data, bin string
-	rounds         int
-	scale          bool
+	dir, data, bin, ref string
+	rounds              int
+	scale               bool
 }
 
 // bench is one size's.
@@ -131,7 +133,14 @@ func (o options) measure(ctx context.Context, sizes []string) error {
 		if err != nil {
 			return err
 		}
-		m := measurement{bench: b, rounds: o.rounds}
+		m := measurement{bench: b, rounds: o.rounds, programs: []string{b.bin}}
+		if o.ref != "" {
+			ref, err := filepath.Abs(o.ref)
+			if err != nil {
+				return err
+			}
+			m.programs = append(m.programs, ref)
+		}
 		if _, err := fmt.Sscanf(string(counted), "%d sessions, %d turns", &m.sessions, &m.turns); err != nil {
 			return fmt.Errorf("%s: %w", b.counted(), err)
 		}

@@ -20,7 +20,9 @@ import (
 type measurement struct {
 	bench
 	sessions, turns int
-	rounds          int // how often each query is asked
+	rounds          int      // how often each query is asked
+	programs        []string // folders: of the git-rekal that is measured and, with -ref, of another one
+	now             int      // which of them has its repository at copy
 	queries         []string
 }
 
@@ -29,10 +31,12 @@ func (m *measurement) measure(ctx context.Context, scale bool) error {
 	if err := errors.Join(os.RemoveAll(m.scratch()), os.RemoveAll(m.claude()), os.Mkdir(m.scratch(), 0o755)); err != nil {
 		return err
 	}
-	if _, err := process(m.command(ctx, m.dir, "cp", "-a", m.repo(), m.copy())); err != nil {
-		return err
+	for n := range m.programs {
+		if _, err := process(m.command(ctx, m.dir, "cp", "-a", m.repo(), m.side(n))); err != nil {
+			return err
+		}
 	}
-	if err := errors.Join(os.RemoveAll(m.cache("")), os.Mkdir(m.cache(""), 0o755)); err != nil {
+	if err := os.Rename(m.side(0), m.copy()); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(m.bench.queries())
@@ -40,7 +44,7 @@ func (m *measurement) measure(ctx context.Context, scale bool) error {
 		return err
 	}
 	m.queries = strings.Split(string(text), "\n")
-	parts := []func(context.Context) error{m.build, m.recalls, m.colds, m.grow}
+	parts := []func(context.Context) error{m.starts, m.build, m.recalls, m.colds, m.grow}
 	if scale {
 		parts = []func(context.Context) error{m.costs, m.recalls}
 	}
@@ -55,7 +59,41 @@ func (m *measurement) measure(ctx context.Context, scale bool) error {
 func (m *measurement) fts() string    { return filepath.Join(m.scratch(), "fts.db") }
 func (m *measurement) claude() string { return filepath.Join(m.home(), ".claude") }
 
-func (m *measurement) cache(file string) string { return filepath.Join(m.copy(), ".rekal", file) }
+func (m *measurement) cache(file string) string {
+	return filepath.Join(m.copy(), ".git", "rekal", file)
+}
+
+// side is where the repository of a program lies while another program has its turn. Each has its own, because each has caches of its own, and all
+// have theirs at copy when they run, because transcripts name that folder.
+func (m *measurement) side(n int) string { return fmt.Sprintf("%s-%d", m.copy(), n) }
+
+// turn gives a program its turn.
+func (m *measurement) turn(n int) error {
+	if n == m.now {
+		return nil
+	}
+	err := errors.Join(os.Rename(m.copy(), m.side(m.now)), os.Rename(m.side(n), m.copy()))
+	m.now, m.bin = n, m.programs[n]
+	return err
+}
+
+// eachProgram gives each program its turn, one behind the other, and the one that is measured at last.
+func (m *measurement) eachProgram(run func(n int) error) error {
+	for n := range m.programs {
+		if err := errors.Join(m.turn(n), run(n)); err != nil {
+			return err
+		}
+	}
+	return m.turn(0)
+}
+
+// rows prints a row of the program that is measured, and its ratio to the other one.
+func rows(name string, of []samples) {
+	of[0].row(name)
+	for _, other := range of[1:] {
+		of[0].beside("  : the one of -ref", other)
+	}
+}
 
 func (m *measurement) rekal(ctx context.Context, args ...string) *exec.Cmd {
 	return m.command(ctx, m.copy(), filepath.Join(m.bin, "git-rekal"), args...)
@@ -64,11 +102,16 @@ func (m *measurement) rekal(ctx context.Context, args ...string) *exec.Cmd {
 // build makes the index from scratch, and the other system's.
 func (m *measurement) build(ctx context.Context) error {
 	head("index from scratch")
-	own, err := process(m.rekal(ctx, "index"))
+	all := make([]samples, len(m.programs))
+	err := m.eachProgram(func(n int) error { return all[n].add(m.rekal(ctx, "index")) })
 	if err != nil {
 		return err
 	}
+	own := all[0][0]
 	row("git rekal index", "%.1f s, %.0f turns/s; CPU %.1f s, peak %s", own.took.Seconds(), m.rate(own), own.cpu.Seconds(), megabytes(own.memory))
+	for _, other := range all[1:] {
+		all[0].beside("  : the one of -ref", other)
+	}
 	m.sizes()
 	if missing("sqlite3") {
 		row("SQLite FTS5", "skipped: there is no sqlite3")
@@ -134,29 +177,62 @@ func (m *measurement) costs(ctx context.Context) error {
 // grow captures new sessions one by one, and brings the caches up after each, as the next reader does.
 func (m *measurement) grow(ctx context.Context) error {
 	head("one more session, %d times", more)
-	if _, err := process(m.rekal(ctx, "checkpoint")); err != nil { // reads the ledger for the hooks
+	err := m.eachProgram(func(int) error { // reads the ledger for the hooks
+		_, err := process(m.rekal(ctx, "checkpoint"))
+		return err
+	})
+	if err := errors.Join(err, os.MkdirAll(filepath.Dir(harness.Transcript(m.home(), m.copy(), "")), 0o755)); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(harness.Transcript(m.home(), m.copy(), "")), 0o755); err != nil {
-		return err
-	}
-	var hooks, readers, idle samples
+	hooks, readers, idle := make([]samples, len(m.programs)), make([]samples, len(m.programs)), make([]samples, len(m.programs))
 	for i := range more {
 		said := filepath.Join(m.later(), fmt.Sprintf("%d.jsonl", i))
 		if _, err := process(m.command(ctx, m.dir, "cp", said, harness.Transcript(m.home(), m.copy(), fmt.Sprint(i)))); err != nil {
 			return err
 		}
-		if err := hooks.add(m.rekal(ctx, "hook", "post-commit")); err != nil {
-			return err
-		}
-		if err := errors.Join(readers.add(m.rekal(ctx, "log", "-n", "1")), idle.add(m.rekal(ctx, "log", "-n", "1"))); err != nil {
+		err := m.eachProgram(func(n int) error {
+			return errors.Join(hooks[n].add(m.rekal(ctx, "hook", "post-commit")), readers[n].add(m.rekal(ctx, "log", "-n", "1")), idle[n].add(m.rekal(ctx, "log", "-n", "1")))
+		})
+		if err != nil {
 			return err
 		}
 	}
-	hooks.row("the hook (capture)")
-	readers.row("git rekal log, which catches up")
-	idle.row("git rekal log, when nothing is new")
+	rows("the hook (capture)", hooks)
+	rows("git rekal log, which catches up", readers)
+	rows("git rekal log, when nothing is new", idle)
 	m.sizes()
+	return nil
+}
+
+// startRounds is how often what takes milliseconds is measured.
+const startRounds = 30
+
+// starts measures what every command and every commit costs, whatever the ledger holds: beside git alone.
+func (m *measurement) starts(ctx context.Context) error {
+	head("starts, %d times", startRounds)
+	if _, err := process(m.command(ctx, m.copy(), "git", "commit", "-q", "--allow-empty", "-m", "first")); err != nil {
+		return err
+	}
+	commit := []string{"commit", "-q", "--allow-empty", "-m", "nothing new"}
+	var version, bare samples
+	help, hooked := make([]samples, len(m.programs)), make([]samples, len(m.programs))
+	for range startRounds {
+		err := errors.Join(version.add(m.command(ctx, m.copy(), "git", "version")),
+			bare.add(m.command(ctx, m.copy(), "git", append([]string{"-c", "core.hooksPath=/dev/null"}, commit...)...)))
+		if err != nil {
+			return err
+		}
+		err = m.eachProgram(func(n int) error {
+			return errors.Join(help[n].add(m.rekal(ctx, "-h")), hooked[n].add(m.command(ctx, m.copy(), "git", commit...)))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	rows("git-rekal -h", help)
+	version.row("git version")
+	rows("git commit, nothing new", hooked)
+	bare.row("git commit without hooks")
 	return nil
 }
 

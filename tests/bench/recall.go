@@ -16,14 +16,21 @@ import (
 
 // system is something to ask.
 type system struct {
-	name string
-	ask  func(ctx context.Context, query string) *exec.Cmd
-	took samples
+	name   string
+	before func() error // nil: nothing
+	ask    func(ctx context.Context, query string) *exec.Cmd
+	took   samples
 }
 
 // systems are git-rekal and others, as far as they are there.
 func (m *measurement) systems() []system {
-	out := []system{{name: "git rekal -n 10", ask: func(ctx context.Context, q string) *exec.Cmd { return m.rekal(ctx, "-n", "10", "--", q) }}}
+	out := []system{}
+	for n := range m.programs {
+		out = append(out, system{
+			name: []string{"git rekal -n 10", "the one of -ref"}[n], before: func() error { return m.turn(n) },
+			ask: func(ctx context.Context, q string) *exec.Cmd { return m.rekal(ctx, "-n", "10", "--", q) },
+		})
+	}
 	for _, other := range []system{{name: "rg", ask: m.askRipgrep}, {name: "sqlite3", ask: m.askSQLite}} {
 		if _, err := os.Stat(m.fts()); missing(other.name) || other.name == "sqlite3" && err != nil {
 			row(other.name, "skipped: there is no %s", other.name)
@@ -74,6 +81,11 @@ func (m *measurement) colds(ctx context.Context) error {
 
 // time asks a query, and keeps what that took if it counts.
 func (s *system) time(ctx context.Context, q string, counts bool) error {
+	if s.before != nil {
+		if err := s.before(); err != nil {
+			return err
+		}
+	}
 	took, err := process(s.ask(ctx, q))
 	if code := new(exec.ExitError); s.name == "rg" && errors.As(err, &code) && code.ExitCode() == 1 { // nothing found
 		err = nil

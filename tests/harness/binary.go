@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/model"
 )
 
 // Version is what the binary says that it is.
@@ -63,10 +67,32 @@ var shared = sync.OnceValues(func() (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	return into, build(dir, "git-rekal", into)
+	if err := os.Symlink(filepath.Join(dir, weights), filepath.Join(into, model.File)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return into, cmp.Or(build(dir, "git-rekal", into), build(dir, "git-rekal/full", filepath.Join(into, "git-rekal-full")))
 })
 
-// Build builds a program as these tests were built (their tags, and -race) into a folder; more arguments go
+// weights is where the weights of the built-in model lie.
+const weights = "internal/model/" + model.File
+
+// Weights is the path of the weights of the built-in model.
+func Weights(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(Root(t), weights)
+}
+
+// Model is the built-in model.
+func Model(t testing.TB) *model.Model {
+	t.Helper()
+	m, err := model.Open(Weights(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Build builds a program as these tests were built (their tags, and -race) into a folder, or a file there; more arguments go
 // to `go build`.
 func Build(t testing.TB, pkg, into string, more ...string) {
 	t.Helper()
@@ -78,7 +104,7 @@ func Build(t testing.TB, pkg, into string, more ...string) {
 
 func build(root, pkg, into string, more ...string) error {
 	args := append([]string{"build", "-buildvcs=false", "-ldflags=-s -w -X main.version=" + Version}, asThese()...)
-	cmd := exec.Command("go", append(append(args, more...), "-o", filepath.Join(into, filepath.Base(pkg)), "./"+pkg)...)
+	cmd := exec.Command("go", append(append(args, more...), "-o", into, "./"+pkg)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/git-rekal/git-rekal/internal/model"
 )
@@ -28,15 +29,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: rank [--together] CORPUS_DIR QUERIES_FILE OUT.tsv")
 		os.Exit(2)
 	}
-	if err := run(context.Background(), args[0], args[1], args[2], together); err != nil {
+	weights, err := model.Open(filepath.Join("internal/model", model.File)) // from the module's folder, as `make rank` is
+	if err == nil {
+		err = run(context.Background(), weights, args[0], args[1], args[2], together)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "rank:", err)
 		os.Exit(1)
 	}
 }
 
 // run writes to out what the queries find.
-func run(ctx context.Context, dir, queries, out string, together bool) error {
-	runs, err := rank(ctx, dir, model.New(), together, queries)
+func run(ctx context.Context, weights *model.Model, dir, queries, out string, together bool) error {
+	runs, err := rank(ctx, dir, weights, together, queries)
 	if err != nil {
 		return err
 	}

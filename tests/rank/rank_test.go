@@ -32,7 +32,7 @@ func TestOwnSets(t *testing.T) {
 
 // TestLongOwnSetsWithModel is TestOwnSets with the model that is built in. Measured: subjects 0.9699, keywords 0.9350.
 func TestLongOwnSetsWithModel(t *testing.T) {
-	checkSets(t, filepath.Join(harness.Root(t), "tests/testdata/ranking"), model.New(), []set{
+	checkSets(t, filepath.Join(harness.Root(t), "tests/testdata/ranking"), harness.Model(t), []set{
 		{"subjects", "", 0.955},
 		{"keywords", "_kw", 0.93},
 	})
@@ -40,7 +40,7 @@ func TestLongOwnSetsWithModel(t *testing.T) {
 
 // TestNightDevSetsWithModel takes minutes for the vectors.
 func TestNightDevSetsWithModel(t *testing.T) {
-	checkSets(t, harness.Data(t, "ranking"), model.New(), []set{
+	checkSets(t, harness.Data(t, "ranking"), harness.Model(t), []set{
 		{"subjects", "", 0.645},
 		{"body", "_body", 0.785},
 		{"keywords", "_kw", 0.57},
@@ -147,7 +147,7 @@ func TestRankAnyFolder(t *testing.T) {
 {"qid":"q4","query":"alpha","group":"nowhere"}
 `)
 	out := filepath.Join(dir, "run.tsv")
-	if err := run(context.Background(), dir, queries, out, false); err != nil {
+	if err := run(context.Background(), harness.Model(t), dir, queries, out, false); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(out)

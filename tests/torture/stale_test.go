@@ -134,7 +134,7 @@ func (c *clone) checkOrder() error {
 // clockOverlay is process.go with a clock that $REKAL_CLOCK moves.
 func clockOverlay(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs("../../git-rekal/process.go")
+	path, err := filepath.Abs("../../internal/cli/process.go")
 	if err != nil {
 		t.Fatal(err)
 	}

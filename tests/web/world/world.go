@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/full"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -76,7 +77,7 @@ func (w *World) Process() workspace.Process {
 func (w *World) Run(args ...string) string {
 	w.T.Helper()
 	var out, errs bytes.Buffer
-	app := &cli.App{Process: w.Process(), Version: harness.Version, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	app := &cli.App{Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
 	if status := cli.Main(w.T.Context(), app, args); status != 0 {
 		w.T.Fatalf("%q: exit status %d\n%s", args, status, errs.String())
 	}
@@ -88,7 +89,7 @@ func (w *World) Web(flags ...string) string {
 	w.T.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	said, out := io.Pipe()
-	app := &cli.App{Process: w.Process(), Version: harness.Version, Stdin: strings.NewReader(""), Stdout: out, Stderr: w.T.Output()}
+	app := &cli.App{Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: out, Stderr: w.T.Output()}
 	status := make(chan int, 1)
 	go func() { status <- cli.Main(ctx, app, append([]string{"web", "--no-open"}, flags...)) }()
 	w.T.Cleanup(func() {

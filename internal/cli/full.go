@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/group"
+	"github.com/git-rekal/git-rekal/internal/model"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Full is what git-rekal-full has beyond git-rekal: what needs DuckDB, a server, or the whole screen. Package full fills it.
+//
+// Every commit and question starts git-rekal, so it has none of that: libraries cost a start milliseconds even where nothing calls them. A
+// command that needs them parses and checks its arguments, and then has git-rekal-full take the place of the process.
+type Full struct {
+	// ServeMCP and ServeLSP serve on stdin and stdout until the input ends.
+	ServeMCP, ServeLSP func(ctx context.Context, app *App, explain func(error) string) error
+	// NewSite makes the pages of the repository in which a process runs.
+	NewSite func(p workspace.Process, name string, explain func(error) string) (Site, error)
+	// Choose lets a person choose on a terminal. The ID is "" where the person has left, and resume whether the session is to go on.
+	Choose func(ctx context.Context, in, out *os.File, env []string, from Choices) (id string, resume bool, err error)
+	// OpenSQL opens a database for a statement, as the index is now. Slow is called where it takes long.
+	OpenSQL func(ctx context.Context, at *ask.Moment, file, statement string, slow func()) (SQL, error)
+	// OpenExport begins a run that writes Parquet files into a folder, or a bucket.
+	OpenExport func(ctx context.Context, app *App, to string, text bool) (Export, error)
+	// OpenServer makes a client for an embedding server.
+	OpenServer func(o workspace.ServerOptions) (workspace.EmbeddingServer, error)
+	// EngineVersion is the version of DuckDB.
+	EngineVersion func(ctx context.Context) (string, error)
+}
+
+// Site is pages for a browser: see web.Site.
+type Site interface {
+	Rights(command string)
+	SearchGroup(which group.Which)
+	Listen(port int) (PageServer, error)
+	Export(ctx context.Context, dir string, progress func(done, left int)) (int, error)
+}
+
+// PageServer serves pages: see web.Server.
+type PageServer interface {
+	Address(once bool) (string, error)
+	Serve(ctx context.Context) error
+	Close() error
+}
+
+// Choice is one line of a list that a person chooses from: see choose.Item.
+type Choice struct {
+	ID, Title string
+	About     string
+	Link      string
+}
+
+// Choices finds choices, at first for a question: see choose.Source.
+type Choices struct {
+	Question string
+	Find     func(question string) ([]Choice, error)
+	Preview  func(id string) (string, error)
+}
+
+// The databases for SQL, by the names of their files: see materialize.SQLFile.
+const (
+	dataDB  = "data.db"
+	indexDB = "index.db"
+)
+
+// SQL is an open database: see tables.DB.
+type SQL interface {
+	Select(ctx context.Context, statement string, limit time.Duration, row func(columns []string, values []any) error) error
+	Broken(ctx context.Context) (lines []string, checked int, err error)
+	Close() error
+}
+
+// Export is a run that writes Parquet files: see tables.Export.
+type Export interface {
+	Add(ctx context.Context, w *workspace.Workspace, at *ask.Moment, progress func(done, total int)) error
+	Finish(ctx context.Context) (written, removed int, err error)
+	Close() error
+}
+
+// needFull goes on as git-rekal-full, which begins with the same arguments anew; in git-rekal-full it does nothing. It is called before
+// anything is opened.
+func (app *App) needFull() error {
+	if app.Full != nil {
+		return nil
+	}
+	path, err := app.fullPath()
+	if err != nil {
+		return err
+	}
+	err = syscall.Exec(path, append([]string{path}, app.args...), app.Env)
+	return fmt.Errorf("start %s: %w", path, err)
+}
+
+// needFullToEmbed is needFull where the settings name an embedding server, which git-rekal does not ask. Without git-rekal-full words alone answer.
+func (app *App) needFullToEmbed(w *workspace.Workspace) {
+	conf, err := w.Settings()
+	if err != nil || app.Full != nil || app.oneOfMany || conf.Embed.IsOff() || conf.Embed.IsBuiltIn() {
+		return
+	}
+	if err := app.needFull(); err != nil {
+		app.notify(explain(err))
+	}
+}
+
+// The names of the two programs.
+const (
+	smallName = "git-rekal"
+	fullName  = "git-rekal-full"
+)
+
+// errNoFull is an installation with git-rekal alone.
+var errNoFull = advice.New(fullName+" is not installed, which this needs", `install it beside git-rekal ("git rekal doctor" says where it is looked for)`)
+
+// besides are the folders, from that of one program, in which the rest is looked for: as built, and as installed.
+var besides = []string{".", "../libexec/git-rekal", "../../bin"} //nolint:gochecknoglobals // a table
+
+// errNoWeights is an installation without the weights of the model.
+var errNoWeights = advice.New("the model's file "+model.File+" is not installed", `install it beside git-rekal, or say "git config --global rekal.embed off"`)
+
+// findWeights is where the weights of the model lie.
+func (app *App) findWeights() (string, error) { return beside(app.Exe, model.File, errNoWeights) }
+
+// fullPath is where git-rekal-full lies.
+func (app *App) fullPath() (string, error) { return beside(app.Exe, fullName, errNoFull) }
+
+// beside finds a file that was installed with a program.
+func beside(exe, name string, missing error) (string, error) {
+	places := []string{exe}
+	if target, err := filepath.EvalSymlinks(exe); err == nil && target != exe {
+		places = append(places, target)
+	}
+	for _, place := range places {
+		i := slices.IndexFunc(besides, func(folder string) bool {
+			info, err := os.Stat(filepath.Join(filepath.Dir(place), folder, name))
+			return err == nil && info.Mode().IsRegular()
+		})
+		if i >= 0 {
+			return filepath.Join(filepath.Dir(place), besides[i], name), nil
+		}
+	}
+	return "", missing
+}

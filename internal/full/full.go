@@ -1,0 +1,62 @@
+// Package full puts together what git-rekal-full has beyond git-rekal: it hands the heavy packages to the command line.
+package full
+
+import (
+	"context"
+	"os"
+
+	"github.com/git-rekal/git-rekal/internal/choose"
+	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/embed"
+	"github.com/git-rekal/git-rekal/internal/lsp"
+	"github.com/git-rekal/git-rekal/internal/mcp"
+	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/web"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// openServer makes a client for an embedding server.
+func openServer(o workspace.ServerOptions) (workspace.EmbeddingServer, error) {
+	return embed.New(embed.Options(o))
+}
+
+// Parts are all that there are.
+func Parts() *cli.Full {
+	return &cli.Full{
+		ServeMCP: func(ctx context.Context, app *cli.App, explain func(error) string) error {
+			return (&mcp.Server{Process: app.Process, Version: app.Version, Explain: explain}).Serve(ctx, app.Stdin, app.Stdout)
+		},
+		ServeLSP: func(ctx context.Context, app *cli.App, explain func(error) string) error {
+			return (&lsp.Server{Process: app.Process, Version: app.Version, Explain: explain}).Serve(ctx, app.Stdin, app.Stdout)
+		},
+		NewSite: func(p workspace.Process, name string, explain func(error) string) (cli.Site, error) {
+			site, err := web.New(p, name, explain)
+			return pages{site}, err
+		},
+		Choose:        chooseOne,
+		OpenSQL:       openSQL,
+		OpenExport:    openExport,
+		OpenServer:    openServer,
+		EngineVersion: tables.EngineVersion,
+	}
+}
+
+// pages is a site whose server is one of cli's.
+type pages struct{ *web.Site }
+
+// Listen implements cli.Site.
+func (p pages) Listen(port int) (cli.PageServer, error) { return p.Site.Listen(port) }
+
+func chooseOne(ctx context.Context, in, out *os.File, env []string, from cli.Choices) (id string, resume bool, err error) {
+	act, item, err := choose.Run(ctx, in, out, env, choose.Source{
+		Find: func(question string) (items []choose.Item, err error) {
+			found, err := from.Find(question)
+			for _, c := range found {
+				items = append(items, choose.Item(c))
+			}
+			return items, err
+		},
+		Preview: from.Preview,
+	}, from.Question)
+	return item.ID, act == choose.Resume, err
+}

@@ -1,0 +1,86 @@
+package full
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/bucket"
+	"github.com/git-rekal/git-rekal/internal/cli"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// database is an open database for SQL.
+type database struct {
+	*tables.DB
+	file materialize.SQLFile
+}
+
+// openSQL opens a database for SQL, again where the index was made anew meanwhile.
+func openSQL(ctx context.Context, at *ask.Moment, name, statement string, slow func()) (cli.SQL, error) {
+	file := materialize.SQLFile(name)
+	d, err := tables.Open(ctx, at.Tables.Dir, file, statement, at.DB, slow)
+	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
+		if err := at.Reopen(ctx); err != nil {
+			return nil, err
+		}
+		d, err = tables.Open(ctx, at.Tables.Dir, file, statement, at.DB, slow)
+	}
+	return database{d, file}, err
+}
+
+// Select implements cli.SQL.
+func (d database) Select(ctx context.Context, statement string, limit time.Duration, row func([]string, []any) error) error {
+	return d.DB.Select(ctx, statement, tables.Limits{Time: limit, Memory: tables.QueryMemory}, func(r tables.Row) error { return row(r.Columns, r.Values) })
+}
+
+// Broken implements cli.SQL.
+func (d database) Broken(ctx context.Context) ([]string, int, error) { return d.DB.Broken(ctx, d.file) }
+
+// export is a run that writes Parquet files.
+type export struct{ *tables.Export }
+
+func openExport(ctx context.Context, app *cli.App, to string, text bool) (cli.Export, error) {
+	if !strings.HasPrefix(to, bucket.Scheme) {
+		e, err := tables.OpenExport(ctx, to, text)
+		return export{e}, err
+	}
+	b, err := bucket.Open(to, app.Getenv, app.Now)
+	if err != nil {
+		return nil, err
+	}
+	e, err := tables.OpenExportTo(ctx, b, text)
+	return export{e}, err
+}
+
+// Add adds a repository to the export, by the place of its remote, or its folder.
+func (e export) Add(ctx context.Context, w *workspace.Workspace, at *ask.Moment, progress func(done, total int)) error {
+	conf, err := w.Settings()
+	if err != nil {
+		return err
+	}
+	source := w.Root()
+	if remote, err := conf.RemoteFor("", ""); err == nil && conf.Places[remote] != "" {
+		source = config.PlaceOf(conf.Places[remote])
+	}
+	head, err := w.Repo.Head()
+	if err != nil {
+		return err
+	}
+	lines := func() (tables.Head, error) { return headLines(ctx, at, progress) }
+	return e.Export.Add(ctx, config.PlaceName(source), source, at.DB, string(head.OID), lines)
+}
+
+func headLines(ctx context.Context, at *ask.Moment, progress func(done, total int)) (tables.Head, error) {
+	counted, err := at.HeadLines(ctx, progress)
+	head := tables.Head{Commit: counted.Commit, TS: counted.TS}
+	for _, l := range counted.Lines {
+		head.Lines = append(head.Lines, tables.HeadLines(l))
+	}
+	return head, err
+}
