@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
@@ -39,7 +40,7 @@ func TestAbbreviated(t *testing.T) {
 		twins[start] = text
 	}
 	repo := p.Open("repo")
-	for _, c := range []struct {
+	cases := []struct {
 		prefix  string
 		want    git.OID
 		resolve error
@@ -56,7 +57,13 @@ func TestAbbreviated(t *testing.T) {
 		{"zzzz", "", git.ErrNotFound, git.ErrNotFound},
 		{"ffffffffffffffff", "", git.ErrNotFound, git.ErrNotFound},
 		{strings.Repeat("f", 41), "", git.ErrNotFound, git.ErrNotFound},
-	} {
+	}
+	var prefixes []string
+	found := map[string]git.OID{}
+	for _, c := range cases {
+		if prefixes = append(prefixes, c.prefix); c.commit == nil {
+			found[c.prefix] = c.want
+		}
 		t.Run(c.prefix, func(t *testing.T) {
 			if got, err := repo.Resolve(c.prefix); got != c.want || !errors.Is(err, c.resolve) {
 				t.Errorf("resolved to %q, %v; want %q, %v", got, err, c.want, c.resolve)
@@ -66,4 +73,9 @@ func TestAbbreviated(t *testing.T) {
 			}
 		})
 	}
+	got, err := repo.CommitsByPrefix(prefixes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "all at once", found, got)
 }

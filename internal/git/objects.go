@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -165,23 +166,68 @@ func (r *Repo) MissingObjects(ids []OID) map[OID]bool {
 // CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.
 // It returns ErrNotFound when there is none, and ErrAmbiguous when several objects begin so.
 func (r *Repo) CommitByPrefix(prefix string) (OID, error) {
-	if n := len(prefix); n < 4 || n > 2*r.format.OIDSize || strings.Trim(prefix, "0123456789abcdefABCDEF") != "" {
-		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
+	ids, err := r.objectsByPrefix(prefix)
+	switch {
+	case err == nil && len(ids) > 1:
+		err = ErrAmbiguous
+	case err == nil && (len(ids) == 0 || !r.isCommit(ids[0])):
+		err = ErrNotFound
 	}
-	out, err := r.git.run(r.ctx, "rev-parse", "--disambiguate="+prefix)
 	if err != nil {
 		return "", fmt.Errorf("git: %q: %w", prefix, err)
 	}
-	ids := strings.Fields(out)
-	if len(ids) == 1 {
-		if kind, _, err := r.store.header(OID(ids[0])); err == nil && kind == kindCommit {
-			return OID(ids[0]), nil
+	return ids[0], nil
+}
+
+// CommitsByPrefix finds the commits whose OIDs begin with digits, as CommitByPrefix does, by these digits. It asks git once.
+func (r *Repo) CommitsByPrefix(prefixes []string) (map[string]OID, error) {
+	ids, err := r.objectsByPrefix(prefixes...)
+	if err != nil {
+		return nil, fmt.Errorf("git: find commits: %w", err)
+	}
+	out := map[string]OID{}
+	for _, prefix := range prefixes {
+		digits := OID(strings.ToLower(prefix))
+		at, _ := slices.BinarySearch(ids, digits)
+		begins := func(i int) bool { return i < len(ids) && strings.HasPrefix(string(ids[i]), string(digits)) }
+		if r.isPrefix(prefix) && begins(at) && !begins(at+1) && r.isCommit(ids[at]) {
+			out[prefix] = ids[at]
 		}
 	}
-	if len(ids) > 1 {
-		return "", fmt.Errorf("git: %q: %w", prefix, ErrAmbiguous)
+	return out, nil
+}
+
+// maxPrefixes is how many prefixes one process is asked for: they are its arguments.
+const maxPrefixes = 1000
+
+// objectsByPrefix are the objects whose OIDs begin with digits, each once. What are no digits begins none.
+func (r *Repo) objectsByPrefix(prefixes ...string) (ids []OID, err error) {
+	var args []string
+	for _, p := range prefixes {
+		if r.isPrefix(p) {
+			args = append(args, "--disambiguate="+p)
+		}
 	}
-	return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
+	for some := range slices.Chunk(args, maxPrefixes) {
+		out, err := r.git.run(r.ctx, append([]string{"rev-parse"}, some...)...)
+		if err != nil {
+			return nil, err
+		}
+		for id := range strings.FieldsSeq(out) {
+			ids = append(ids, OID(id))
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+func (r *Repo) isPrefix(digits string) bool {
+	return len(digits) >= 4 && len(digits) <= 2*r.format.OIDSize && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
+}
+
+func (r *Repo) isCommit(id OID) bool {
+	kind, _, err := r.store.header(id)
+	return err == nil && kind == kindCommit
 }
 
 // isText reports whether a content has no NUL, which is what git goes by.
