@@ -53,6 +53,7 @@ func (e Evidence) add(l session.Link) {
 const (
 	ByShell   = "shell"   // git ran below the session
 	ByAnswer  = "answer"  // of git, in the transcript
+	ByCommand = "command" // that had git make the commit, and to which git said nothing
 	ByTrailer = "trailer" // of the commit's message
 	ByRecord  = "record"  // of another tool
 	byPrompt  = "prompt"  // somebody asked for something

@@ -56,6 +56,7 @@ type collector struct {
 	reflogs       map[string]history.ReflogMark  // see state.Reflogs
 	newBytes      int                            // bytes of text in fresh
 	told          map[string][]transcript.Commit // by sessionKey: commits that sessions' commands made, as new records say
+	running       map[string]bool                // by sessionKey: the last call has no result
 	moreLeft      bool                           // something is left to another round
 }
 

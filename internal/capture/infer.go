@@ -98,7 +98,7 @@ func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 		}
 		known[id][kind] = by
 	}
-	for _, l := range g.makersTold(c.Commit) {
+	for _, l := range g.linksTold(c.Commit) {
 		note(l.Session, l.Tie, l.Evidence)
 	}
 	for _, w := range g.ofKnownSessions(slices.Clone(c.wrote)) {

@@ -25,11 +25,9 @@ func commitsItself(via string) bool {
 // madeBy is how it is known that a session made the commit: git said so, or git runs below it. The environment names that or, if it names none, the one
 // session whose last call runs git.
 func (t *tying) madeBy(part session.Session) string {
-	if t.wasTold(part, t.commit) {
-		return attribution.ByAnswer
-	}
-	if !commitsItself(t.via) {
-		return ""
+	told := t.told[sessionKey(part.Source, part.NativeID)]
+	if told == attribution.ByAnswer || !commitsItself(t.via) {
+		return told
 	}
 	if shells := shellSessions(t.getenv); len(shells) > 0 {
 		if slices.Contains(shells, part.NativeID) {
@@ -37,13 +35,20 @@ func (t *tying) madeBy(part session.Session) string {
 		}
 		return ""
 	}
-	running := attribution.CommitRunning(part)
 	for _, s := range t.fresh {
-		if s.ID != part.ID && attribution.CommitRunning(*s) != "" {
-			return ""
+		if s.ID != part.ID && t.commitRunning(*s) != "" {
+			return told
 		}
 	}
-	return running
+	return cmp.Or(t.commitRunning(part), told)
+}
+
+// commitRunning is the evidence that a session waits for a call that has git make a commit; "" for none.
+func (g *collector) commitRunning(part session.Session) string {
+	if !g.running[sessionKey(part.Source, part.NativeID)] {
+		return ""
+	}
+	return attribution.CommitRunning(part)
 }
 
 // madeInShell are links to the sessions in whose shell git runs.
@@ -80,9 +85,11 @@ func (k *ledgerSession) lastTurn(fresh *session.Session) time.Time {
 	return fresh.FirstTS()
 }
 
-// noteCommits notes which commits a session made, as its records say from a moment on: what they said before is known, or a copy of another session's.
+// noteCommits notes which commits a session made, as its records say from a moment on, and whether its last call runs: what they said before is known, or a
+// copy of another session's.
 func (g *collector) noteCommits(s transcript.Part, from time.Time) {
 	key := sessionKey(s.Source, s.NativeID)
+	g.running[key] = s.Running
 	for _, c := range s.Commits {
 		if !c.At.Before(from) {
 			g.told[key] = append(g.told[key], c)
@@ -90,19 +97,43 @@ func (g *collector) noteCommits(s transcript.Part, from time.Time) {
 	}
 }
 
-// wasTold reports whether git said to a session that it made a commit.
-func (g *collector) wasTold(s session.Session, c git.Commit) bool {
-	return slices.ContainsFunc(g.told[sessionKey(s.Source, s.NativeID)], func(t transcript.Commit) bool {
-		return strings.HasPrefix(string(c.OID), t.OID) && t.Subject == c.Subject()
-	})
+// makersTold are the sessions that made a commit as their records say, by sessionKey, and by which evidence. A command to which git said nothing counts for
+// one session alone.
+func (g *collector) makersTold(c git.Commit) map[string]string {
+	out := map[string]string{}
+	for key, of := range g.told {
+		for _, t := range of {
+			if by := recordOf(t, c); by != "" && out[key] != attribution.ByAnswer {
+				out[key] = by
+			}
+		}
+	}
+	if len(out) > 1 {
+		maps.DeleteFunc(out, func(_, by string) bool { return by != attribution.ByAnswer })
+	}
+	return out
 }
 
-// makersTold are links to the sessions to which git said that they made a commit, without those that a ledger holds.
-func (g *collector) makersTold(c git.Commit) (out []session.Link) {
-	for _, key := range slices.Sorted(maps.Keys(g.told)) {
+// recordOf is how a record says that a commit was made: git's answer names it, or it was made while a command ran that holds its subject.
+func recordOf(t transcript.Commit, c git.Commit) string {
+	subject := c.Subject()
+	switch {
+	case subject == "":
+	case t.OID != "" && strings.HasPrefix(string(c.OID), t.OID) && t.Subject == subject:
+		return attribution.ByAnswer
+	case t.OID == "" && strings.Contains(t.Command, subject) && !attribution.IsCommittedBefore(c.Committer.When, t.From) && !c.Committer.When.After(t.At):
+		return attribution.ByCommand
+	}
+	return ""
+}
+
+// linksTold are links to the sessions whose records say that they made a commit, without those that a ledger holds.
+func (g *collector) linksTold(c git.Commit) (out []session.Link) {
+	told := g.makersTold(c)
+	for _, key := range slices.Sorted(maps.Keys(told)) {
 		source, native, _ := strings.Cut(key, "\x00")
-		if id := g.sessionID(source, native); id != "" && g.wasTold(session.Session{Source: source, NativeID: native}, c) {
-			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByAnswer})
+		if id := g.sessionID(source, native); id != "" {
+			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: told[key]})
 		}
 	}
 	return g.st.untied(string(c.OID), out)
@@ -113,6 +144,10 @@ func (g *collector) planTold(ctx context.Context, planned []session.Entry) (draf
 	if len(g.told) == 0 {
 		return nil, nil
 	}
+	here, err := g.Repo.CommitsByPrefix(g.toldOIDs())
+	if err != nil {
+		return nil, err
+	}
 	g.st = g.st.clone()
 	for _, e := range planned {
 		if err := g.st.applyPlanned(g.Repo, e); err != nil {
@@ -121,7 +156,7 @@ func (g *collector) planTold(ctx context.Context, planned []session.Entry) (draf
 	}
 	for _, key := range slices.Sorted(maps.Keys(g.told)) {
 		for _, t := range g.told[key] {
-			e := g.checkpointTold(t)
+			e := g.checkpointTold(here[t.OID])
 			if e.Checkpoint == nil {
 				continue
 			}
@@ -135,14 +170,23 @@ func (g *collector) planTold(ctx context.Context, planned []session.Entry) (draf
 	return drafts, nil
 }
 
+// toldOIDs are the beginnings of the OIDs that git told sessions.
+func (g *collector) toldOIDs() (out []string) {
+	for _, of := range g.told {
+		for _, t := range of {
+			out = append(out, t.OID)
+		}
+	}
+	return out
+}
+
 // checkpointTold is the checkpoint of a commit that git named. It is empty if that is not here, or if a ledger says who made it.
-func (g *collector) checkpointTold(t transcript.Commit) session.Entry {
-	id, err := g.Repo.CommitByPrefix(t.OID)
-	if err != nil {
+func (g *collector) checkpointTold(id git.OID) session.Entry {
+	if id == "" {
 		return session.Entry{}
 	}
 	c, err := g.Repo.Commit(id)
-	if err != nil || len(g.makersTold(c)) == 0 {
+	if err != nil || len(g.linksTold(c)) == 0 {
 		return session.Entry{}
 	}
 	changes, err := g.Repo.Changes(id)

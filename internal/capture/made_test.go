@@ -162,3 +162,68 @@ func TestMadeByACopy(t *testing.T) {
 		})
 	}
 }
+
+// TestMadeByQuietCommand: git answers nothing to `git commit -q`. It is the session's commit if that was made while the command ran that asked for it, and no
+// other session asked for it then; not before, not behind it, and no commit with another subject.
+func TestMadeByQuietCommand(t *testing.T) {
+	const other = "bbbbbbbb-0000-4000-8000-00000000000b"
+	for _, tt := range []struct {
+		name, command string
+		at            int // the second of the commit; the command runs from 3 to 6
+		twice         bool
+		want          []string
+	}{
+		{"while it ran", "git commit -q -m 'by one'", 5, false, []string{"by one " + sidA + " command"}},
+		{"before", "git commit -q -m 'by one'", 2, false, nil},
+		{"behind", "git commit -q -m 'by one'", 8, false, nil},
+		{"another subject", "git commit -q -m 'of one'", 5, false, nil},
+		{"no commit", "grep -r 'by one'", 5, false, nil},
+		{"asked of two", "git commit -q -m 'by one'", 5, true, nil},
+	} {
+		for _, imported := range []bool{true, false} {
+			t.Run(fmt.Sprint(tt.name, ", imported ", imported), func(t *testing.T) {
+				w := newWorld(t)
+				if tt.at < 3 {
+					w.commit(tt.at, "by one", "one", "1")
+				}
+				for _, id := range []string{sidA, other}[:map[bool]int{false: 1, true: 2}[tt.twice]] {
+					c := claudeScribe{id}
+					c.ask(w, 0, "commit what is there, "+id)
+					c.calls(w, 3, tt.command)
+					c.ends(w, 6, "")
+					c.say(w, 7, "done")
+				}
+				if tt.at >= 3 {
+					w.commit(tt.at, "by one", "one", "1")
+				}
+				if w.commit(10, "by hand", "hand", "2"); imported {
+					w.imports()
+				} else {
+					w.at(10)
+					w.capture()
+				}
+				harness.Equal(t, "made", tt.want, w.makers())
+			})
+		}
+	}
+}
+
+// TestMadeBehindACommit: a call that has ended has git make no further commit, also where nothing was said behind it.
+func TestMadeBehindACommit(t *testing.T) {
+	for name, a := range map[string]committer{"claude": claudeScribe{sidA}, "codex": codexScribe{sidA}, "opencode": openCodeScribe{"opencode", "ses_one"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a.begin(w, 0)
+			a.ask(w, 0, "commit what is there")
+			a.calls(w, 3, "git commit -m 'by one'")
+			sha := w.commit(4, "by one", "one", "1")
+			w.at(4)
+			w.capture()
+			a.ends(w, 5, fmt.Sprintf("[main %.7s] by one\n", sha))
+			w.commit(9, "by hand", "hand", "2")
+			w.at(9)
+			w.capture()
+			harness.Equal(t, "made", []string{"by one " + a.native() + " call"}, w.makers())
+		})
+	}
+}

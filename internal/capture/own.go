@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -32,7 +31,7 @@ func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git
 		asked = append(asked, g.Caller(ctx))
 	}
 	for _, s := range g.fresh {
-		if slices.Contains(shellSessions(g.getenv), s.NativeID) && attribution.CommitRunning(*s) != "" {
+		if slices.Contains(shellSessions(g.getenv), s.NativeID) && g.commitRunning(*s) != "" {
 			asked = append(asked, s.ToolCalls[len(s.ToolCalls)-1].Cmd)
 		}
 	}

@@ -16,8 +16,9 @@ type tying struct {
 	commit    git.Commit
 	via       string
 	files     []session.File
-	wrote     []session.Wrote // in the commit
-	elsewhere []session.Wrote // what this capture found in other commits
+	wrote     []session.Wrote   // in the commit
+	elsewhere []session.Wrote   // what this capture found in other commits
+	told      map[string]string // by sessionKey: how its records say that it made the commit
 }
 
 // links are what the checkpoint of the commit says of sessions: of those with new turns if it may be their work, of the others if this user made it.

@@ -7,10 +7,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// Commit is what git said of a commit that a session's command made: "[main 1f2e3d4] Subject".
+// Commit is what git said of a commit that a session's command made: "[main 1f2e3d4] Subject". Of a command that had git make commits, and to which that
+// said nothing, it is the command.
 type Commit struct {
-	OID, Subject string    // the beginning of the OID
-	At           time.Time // when the result was written
+	OID, Subject string    // the beginning of the OID; "" where git said nothing
+	Command      string    // to which git said nothing
+	From, At     time.Time // when the command was called, and when its result was written
 }
 
 // gitSaid is the line in which git says that it made a commit.
@@ -33,8 +35,18 @@ func (d *decoder) addCommits(p *part, id, text string) {
 	if !p.mayHaveCommitted(id) {
 		return
 	}
+	quiet, called := p.committing[id]
+	delete(p.committing, id)
 	for _, m := range gitSaid.FindAllStringSubmatch(text, maxCommits) {
-		c := Commit{OID: strings.Clone(m[1]), Subject: strings.Clone(truncate(validText(m[2]), maxCmd)), At: d.ts}
-		p.Commits, p.at.commits = append(p.Commits, c), append(p.at.commits, d.start)
+		called = false
+		d.addCommit(p, Commit{OID: strings.Clone(m[1]), Subject: strings.Clone(truncate(validText(m[2]), maxCmd)), At: d.ts})
 	}
+	if called {
+		quiet.At = d.ts
+		d.addCommit(p, quiet)
+	}
+}
+
+func (d *decoder) addCommit(p *part, c Commit) {
+	p.Commits, p.at.commits = append(p.Commits, c), append(p.at.commits, d.start)
 }

@@ -604,6 +604,9 @@ func flatten(docs ...transcript.Document) map[string][]string {
 				all[p.NativeID+" model"] = []string{p.Model}
 			}
 			for _, c := range p.Commits {
+				if c.OID == "" { // only a read that holds both the command and its result knows it
+					continue
+				}
 				all[p.NativeID+" commits"] = append(all[p.NativeID+" commits"], c.OID+" "+c.At.String()+" "+c.Subject)
 			}
 			for _, o := range p.Outputs {

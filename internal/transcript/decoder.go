@@ -55,6 +55,9 @@ type part struct {
 	queue claudeQueue
 	model modelTrack
 	heard outputsRead
+	last  string // ID of the last call
+
+	committing map[string]Commit // by ID of a call that has git make commits, until its result is there
 
 	command string                                                // the slash command that was asked, where nothing else was before
 	passed  *session.Turn                                         // the last prompt, where it was said elsewhere
@@ -161,7 +164,7 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 func (d *decoder) session(native string) *part {
 	p := d.parts[native]
 	if p == nil {
-		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1}}
+		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), committing: make(map[string]Commit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1}}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.HasElsewhere
@@ -333,6 +336,10 @@ func (d *decoder) addCall(p *part, u toolUse) {
 		p.asked[id] = u.edits
 	}
 	p.Called++
+	p.last, p.Running = id, true
+	if c.MakesCommit() && id != "" {
+		p.committing[id] = Commit{Command: c.Cmd, From: d.ts}
+	}
 	d.awaitOutput(p, id, c)
 	p.model.noteModelOfTurn(d.model, d.start)
 	d.noteEmitted(p, d.start)
@@ -351,6 +358,9 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(p.asked, id)
 	if len(p.calls[id]) > 0 {
 		p.Ended++
+	}
+	if p.last == id {
+		p.Running = false
 	}
 	if failed {
 		for _, i := range p.calls[id] {
@@ -395,6 +405,7 @@ func (d *decoder) takeBackUnfinished(done int64) int64 {
 		p.Usage = p.Usage[:countBefore(p.at.usage, end)]
 		p.Commits = p.Commits[:countBefore(p.at.commits, end)]
 		p.model.forgetFrom(end)
+		p.Running = false
 	}
 	d.out = min(d.out, end-1)
 	return end

@@ -172,6 +172,7 @@ type Part struct {
 	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
 	Ended        int       // how many calls of this read have a result; one that names several files is one
 	Called       int       // how many calls there are, counted so
+	Running      bool      // the last of these has no result
 	Outputs      []Output  // in the order of the results, where Options asks for them; of agents that say so
 	Commits      []Commit  // that its commands made, as git says in their output; of calls of this read, and of earlier ones whose result stands in it
 	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it
