@@ -222,7 +222,7 @@ func (m mistake) String() string { return fmt.Sprintf("%d-%d %s", m.from, m.to, 
 
 // told says what is true of a line, and what was said.
 func (a *author) told(path string, l *line, from *commit, who named) string {
-	return fmt.Sprintf("of %s in %s's clone: by %s, in %.7s; named are %v, exactly %v", path, a.name, l.how, from.sha, a.called(who.all), a.called(who.exact))
+	return fmt.Sprintf("of %s in %s's clone: %q by %s, in %.7s; named are %v, exactly %v", path, a.name, l.text, l.how, from.sha, a.called(who.all), a.called(who.exact))
 }
 
 // called are sessions by the names that a report has for them.
