@@ -8,6 +8,7 @@ type Edit struct {
 	At          time.Time // when it was done, to the millisecond
 	FullContent bool      // Lines are all lines of the file after the edit; which of them are new is not known
 	Lines       []Line
+	Commits     []string // that took lines of it, as far as that is known
 }
 
 // Line is a line of an edit.

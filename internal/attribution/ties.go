@@ -80,9 +80,21 @@ func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 			others = append(others, w)
 		}
 	}
+	// Who made the commit had the edits in the folder: that comes before what others compared.
+	slices.SortStableFunc(makers, func(x, y LineRecord) int { return madeFirst(by, x, y) })
 	of := map[string]int{}
 	tooMany := func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters }
 	return slices.DeleteFunc(makers, tooMany), slices.DeleteFunc(others, tooMany)
+}
+
+func madeFirst(by Maker, x, y LineRecord) int {
+	switch made := by.Made(x.Email); {
+	case made == by.Made(y.Email):
+		return 0
+	case made:
+		return -1
+	}
+	return 1
 }
 
 // Writer is the session that wrote a line (from 1 on) of a file by the first record that covers it, and when; "" for none.

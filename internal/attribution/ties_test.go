@@ -80,6 +80,12 @@ func TestWriter(t *testing.T) {
 		}
 		harness.Equal(t, c.name, c.want, got)
 	}
+	bens := anns // in ben's clone, which compared the lines
+	bens.Own = []string{"ben@x"}
+	makers, _ := attribution.CredibleLines([]attribution.LineRecord{wrote("ben@x", "b", 20, 1, 2), wrote("ann@x", "a", 10, 1)}, bens)
+	hers, _ := attribution.Writer(makers, "a.go", 1)
+	his, _ := attribution.Writer(makers, "a.go", 2)
+	harness.Equal(t, "who made it before who compared it", "a b", hers+" "+his)
 }
 
 func TestOwned(t *testing.T) {

@@ -12,13 +12,18 @@ import (
 //   - A distinctive line that the file has once proves that an edit wrote it. It also proves the run of three or more equal lines around it:
 //     so a brace or a `return nil, err` belongs to the edit of its neighbours.
 //   - If several edits fit, the latest one whose hunk stands in the file as a whole wins, otherwise the longest run.
-//   - An edit of which an earlier commit took a part proves less: what a person types later may read like the rest of it.
+//   - Fewer than six lines out of the middle of what an edit added prove nothing where the rest is gone: people write lines that read like lines of an edit
+//     that nobody took. They count if other lines of the edit prove it, or half of its lines are there.
+//   - An edit of which an earlier commit took lines proves only lines in a row, and none that the commit moves: what a person types later, an import above
+//     all, may read like it.
 
 // CommittedFile is a file as a commit left it, with what the commit changed in it.
 type CommittedFile struct {
 	Lines   []Print      // all lines of the file
 	Added   map[int]bool // indexes of the lines that the commit added
 	Removed []Print      // lines that the commit removed
+
+	IsBehind func(commit string) bool // whether another commit is behind this one; nil: none is
 }
 
 // MatchedLines says which of the lines that a commit added to a file one session wrote with one edit.
@@ -43,6 +48,7 @@ func Match(f CommittedFile, edits []Edit) []MatchedLines {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
 	m := newMatch(f, edits)
 	runs := m.findRuns()
+	m.findPresent(runs)
 	slices.SortStableFunc(runs, func(a, b alignedRun) int {
 		return cmp.Or(cmp.Compare(b.hunk, a.hunk), cmp.Compare(b.weight, a.weight), cmp.Compare(b.edit, a.edit), cmp.Compare(a.line, b.line))
 	})
@@ -126,16 +132,24 @@ type match struct {
 	unclaimed       []map[int]bool    // by edit: indexes in its result of lines that it added, and that no run claimed yet
 	places          map[Print][]place // where a line stands in results
 	countInFile     map[Print]int     // how often the file has a line
-	committedBefore map[int]bool      // edits of which an earlier commit took a part
+	removed         map[Print]bool    // lines that the commit removed
+	committedBefore map[int]bool      // by edit: whether an earlier commit took a part, as far as that was asked
+	isPresent       map[int]bool      // edits of which enough stands in the file to prove single lines, too
 	lineEdit        []int             // by line of the file: the edit that wrote it, from 1 on; 0 for none
 	removedLines    map[int]int       // by edit: how many of the lines that it removed the commit removed
 }
 
 func newMatch(f CommittedFile, edits []Edit) *match {
-	m := &match{file: f, edits: edits, places: map[Print][]place{}, countInFile: map[Print]int{}, committedBefore: map[int]bool{}, lineEdit: make([]int, len(f.Lines)), removedLines: map[int]int{}}
+	m := &match{
+		file: f, edits: edits, places: map[Print][]place{}, countInFile: map[Print]int{}, removed: map[Print]bool{}, committedBefore: map[int]bool{},
+		isPresent: map[int]bool{}, lineEdit: make([]int, len(f.Lines)), removedLines: map[int]int{},
+	}
 	for i, p := range f.Lines {
 		m.fileLines.add(p, i)
 		m.countInFile[p]++
+	}
+	for _, p := range f.Removed {
+		m.removed[p] = true
 	}
 	known := map[Print]bool{}
 	for n, e := range edits {
@@ -151,23 +165,17 @@ func newMatch(f CommittedFile, edits []Edit) *match {
 		}
 		m.results, m.unclaimed = append(m.results, t), append(m.unclaimed, fresh)
 	}
-	m.findCommittedBefore()
 	return m
 }
 
-// findCommittedBefore finds the edits that added a distinctive line which stands in the file, but which this commit did not add.
-func (m *match) findCommittedBefore() {
-	now := map[Print]bool{}
-	for i, p := range m.fileLines.prints {
-		now[p] = now[p] || m.file.Added[m.fileLines.at[i]]
+// wasTaken reports whether a commit behind this one took lines of an edit.
+func (m *match) wasTaken(edit int) bool {
+	taken, known := m.committedBefore[edit]
+	if !known {
+		taken = m.file.IsBehind != nil && slices.ContainsFunc(m.edits[edit].Commits, m.file.IsBehind)
+		m.committedBefore[edit] = taken
 	}
-	for p, added := range now {
-		for _, at := range m.places[p] {
-			if !added && p.isDistinctive() && m.results[at.edit].added[at.line] && !m.edits[at.edit].FullContent {
-				m.committedBefore[at.edit] = true
-			}
-		}
-	}
+	return taken
 }
 
 // alignedRun is a run of lines that the file and the result of an edit have in common.
@@ -226,21 +234,97 @@ func (m *match) align(i int, at place) alignedRun {
 	return r
 }
 
+// block is lines of a run, from one index to another, all of which the edit added, or none.
+type block struct {
+	alignedRun
+	from, to int
+	isAdded  bool
+	isTorn   bool // the edit added another line beside it that does not stand beside it in the file
+}
+
+// blocks are those of a run.
+func (m *match) blocks(r alignedRun) (out []block) {
+	for from := 0; from < r.n; {
+		b := block{alignedRun: r, from: from, to: from + 1, isAdded: m.isAddedByEdit(r, from)}
+		for b.to < r.n && m.isAddedByEdit(r, b.to) == b.isAdded {
+			b.to++
+		}
+		b.isTorn = b.isAdded && (from == 0 && m.isMissing(r, -1) || b.to == r.n && m.isMissing(r, r.n))
+		out, from = append(out, b), b.to
+	}
+	return out
+}
+
+// isMissing reports whether the edit added the line at index i, beside a run, and the file has another line there.
+func (m *match) isMissing(r alignedRun, i int) bool {
+	now := m.fileLines.prints
+	return m.isAddedByEdit(r, i) && (r.line+i < 0 || r.line+i >= len(now) || now[r.line+i] != m.results[r.edit].prints[r.at+i])
+}
+
+// isProven reports whether a block by itself proves that all its lines are those of its edit.
+func (m *match) isProven(b block) bool {
+	switch {
+	case m.wasTaken(b.edit):
+		n := m.countNew(b)
+		return m.isLong(b) && (n >= 2*minRun || n >= minRun && !b.isTorn)
+	case b.isTorn:
+		return m.isLong(b) && b.to-b.from >= 2*minRun
+	}
+	// Only the end of what an edit added may stand elsewhere, too, as a brace before the next function; all of it does not.
+	end := b.from == 0 && m.isAddedByEdit(b.alignedRun, -1) || b.to == b.n && m.isAddedByEdit(b.alignedRun, b.n)
+	return m.isLong(b) || !end && b.n >= minRun && m.hasUniqueLine(b.line, b.line+b.n)
+}
+
+// isLong reports whether a block is lines in a row that prove each other.
+func (m *match) isLong(b block) bool {
+	return b.to-b.from >= minRun && m.hasUniqueLine(b.line+b.from, b.line+b.to)
+}
+
+// countNew is how many lines of a block the commit added, without those that it only moved.
+func (m *match) countNew(b block) (n int) {
+	for _, at := range m.fileLines.at[b.line+b.from : b.line+b.to] {
+		if m.file.Added[at] && !m.removed[m.file.Lines[at]] {
+			n++
+		}
+	}
+	return n
+}
+
+// findPresent finds the edits that came into the file: by a block, or by half of the distinctive lines that they added.
+func (m *match) findPresent(runs []alignedRun) {
+	single := map[int]int{}
+	for _, r := range runs {
+		for _, b := range m.blocks(r) {
+			if !b.isAdded {
+				continue
+			}
+			m.isPresent[b.edit] = m.isPresent[b.edit] || m.isProven(b)
+			for i := b.from; i < b.to; i++ {
+				if m.hasUniqueLine(b.line+i, b.line+i+1) {
+					single[b.edit]++
+				}
+			}
+		}
+	}
+	for edit, n := range single {
+		t, all := m.results[edit], 0
+		for at := range t.added {
+			if t.prints[at].isDistinctive() {
+				all++
+			}
+		}
+		m.isPresent[edit] = m.isPresent[edit] || 2*n >= all
+	}
+}
+
 // claimRun gives the lines of a run to its edit, if they are proven and no other edit has them.
 func (m *match) claimRun(r alignedRun) {
-	proven := r.n >= minRun && m.hasUniqueLine(r.line, r.line+r.n)
-	for from := 0; from < r.n; {
-		to := from + 1
-		for to < r.n && m.isAddedByEdit(r, to) == m.isAddedByEdit(r, from) {
-			to++
+	for _, b := range m.blocks(r) {
+		counts := b.isAdded && !m.wasTaken(r.edit) && (!b.isTorn || m.isPresent[r.edit])
+		proven := b.isAdded && (m.isProven(b) || counts && m.isLong(b))
+		for i := b.from; i < b.to && b.isAdded; i++ {
+			m.assignLine(r, i, proven || counts && m.hasUniqueLine(r.line+i, r.line+i+1))
 		}
-		// Only the end of what an edit added may stand elsewhere, too, as a brace before the next function; all of it does not.
-		part := from == 0 && m.isAddedByEdit(r, -1) || to == r.n && m.isAddedByEdit(r, r.n)
-		whole := proven && !part && !m.committedBefore[r.edit] || to-from >= minRun && m.hasUniqueLine(r.line+from, r.line+to)
-		for i := from; i < to && m.isAddedByEdit(r, from); i++ {
-			m.assignLine(r, i, whole || !m.committedBefore[r.edit] && m.hasUniqueLine(r.line+i, r.line+i+1))
-		}
-		from = to
 	}
 }
 

@@ -118,6 +118,41 @@ func TestMatch(t *testing.T) {
 			nil,
 		},
 		{
+			"an import that a session wrote once, and a person writes again", brought(" package a", "+import \"net/url\""),
+			[]attribution.Edit{taken(edit("a", 1, "+import \"net/url\""))},
+			nil,
+		},
+		{
+			"an import in another version of the history", brought(" package a", "+import \"net/url\""),
+			[]attribution.Edit{commits(edit("a", 1, "+import \"net/url\""), "elsewhere")},
+			map[string][]int{"a": {1}},
+		},
+		{
+			"the rest of an edit of which a commit took the beginning", brought(all([]string{" package a", " alpha one", " beta two"}, greet)...),
+			[]attribution.Edit{taken(edit("a", 1, all([]string{"+alpha one", "+beta two"}, greet)...))},
+			map[string][]int{"a": {3, 4, 5, 6, 7, 8}},
+		},
+		{
+			"what the commit moves, of an edit that was committed", brought(all(greet, []string{" // end", "-func Greet(name string) string {", "-\tif name == \"\" {", "-\t\treturn \"hello\"", "-\treturn \"hello \" + name"})...),
+			[]attribution.Edit{taken(edit("a", 1, greet...))},
+			nil,
+		},
+		{
+			"a line out of the middle of what nobody took", brought("+func Count() int {", "+\tmu.Lock()", "+\treturn len(all)", "+}"),
+			[]attribution.Edit{edit("a", 1, "+func Close() {", "+\tdefer closing()", "+\tmu.Lock()", "+\tdefer mu.Unlock()", "+\tdrop(all)", "+}")},
+			nil,
+		},
+		{
+			"a line out of the middle, beside the rest", brought(all([]string{"+// Close closes.", "+func Shut() {", "+\tmu.Lock()", "+\tchanged(by.Hand)"}, greet)...),
+			[]attribution.Edit{edit("a", 1, all([]string{"+func Close() {", "+\tdefer closing()", "+\tmu.Lock()", "+\tdefer mu.Unlock()"}, greet)...)},
+			map[string][]int{"a": {2, 4, 5, 6, 7, 8, 9}},
+		},
+		{
+			"half of what was added", brought("+if token.IsRevoked() {", "+\treturn true // whatever the clock says", "+}"),
+			[]attribution.Edit{edit("a", 1, "+if token.Revoked {", "+\treturn true // whatever the clock says", "+}")},
+			map[string][]int{"a": {1}},
+		},
+		{
 			"what was put in front of a function ends with its own brace",
 			brought("+func First() {", "+\tfirst()", "+}", "+func Middle() {", "+\tmiddle()", "+}", "+func Last() {", "+\tlastly()", "+}"),
 			[]attribution.Edit{
@@ -144,12 +179,23 @@ func TestMatch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := map[string][]int{}
+			c.file.IsBehind = func(commit string) bool { return commit == before }
 			for _, w := range attribution.Match(c.file, c.edits) {
 				got[w.Session] = slices.Sorted(slices.Values(append(got[w.Session], w.Lines...)))
 			}
 			harness.Equal(t, "lines", c.want, got)
 		})
 	}
+}
+
+// before is a commit behind the one that is asked about.
+const before = "0123456789abcdef"
+
+func taken(e attribution.Edit) attribution.Edit { return commits(e, before) }
+
+func commits(e attribution.Edit, by ...string) attribution.Edit {
+	e.Commits = by
+	return e
 }
 
 func whole(e attribution.Edit) attribution.Edit {

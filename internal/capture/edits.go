@@ -36,7 +36,7 @@ func newEdits(dir string) *editStore {
 	return &editStore{dir: filepath.Join(dir, editsDir), cache: map[string][]attribution.Edit{}}
 }
 
-// editLine is one line of a file of edits: an edit, or a former path of the edited file.
+// editLine is one line of a file of edits: an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
 type editLine struct {
 	Session     string `json:"session,omitempty"`
 	At          int64  `json:"at,omitempty"` // milliseconds since 1970
@@ -44,6 +44,7 @@ type editLine struct {
 	Kinds       string `json:"kinds,omitempty"`
 	Prints      []byte `json:"prints,omitempty"` // 8 bytes each
 	FormerPath  string `json:"was,omitempty"`
+	Commit      string `json:"commit,omitempty"`
 }
 
 func (e *editStore) file(path string) string {
@@ -71,10 +72,6 @@ func (e *editStore) add(path string, lines []editLine) error {
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	var more bytes.Buffer
-	if len(had) > 0 && had[len(had)-1] != '\n' { // the last line is torn: begin a new one
-		more.WriteByte('\n')
-	}
-	torn := more.Len()
 	for _, l := range lines {
 		text, err := json.Marshal(l)
 		if err != nil {
@@ -84,22 +81,41 @@ func (e *editStore) add(path string, lines []editLine) error {
 			fmt.Fprintf(&more, "%s\n", text)
 		}
 	}
-	if more.Len() == torn {
+	if more.Len() == 0 {
 		return nil
 	}
 	clear(e.cache)
+	return e.write(name, more.Bytes())
+}
+
+// write adds lines to a file of edits.
+func (e *editStore) write(name string, lines []byte) error {
 	if err := makeFolder(filepath.Dir(name)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err == nil {
-		_, err = f.Write(more.Bytes())
+		if isTorn(f) {
+			lines = append([]byte("\n"), lines...)
+		}
+		_, err = f.Write(lines)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: a clean has just removed the folder
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	return nil
+}
+
+// isTorn reports whether the last line of a file has no end.
+func isTorn(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // makeFolder makes a folder in an existing folder.
@@ -127,20 +143,60 @@ func (e *editStore) ofPath(path string) []attribution.Edit {
 func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
 	paths := []string{path}
 	seen := map[string]bool{}
+	took := map[editName][]string{}
 	for i := 0; i < len(paths) && i < maxNames; i++ {
 		if seen[paths[i]] {
 			continue
 		}
 		seen[paths[i]] = true
 		for _, l := range slices.Concat(e.read(paths[i]), e.inMemory[paths[i]]) {
-			if l.FormerPath != "" {
+			switch name := (editName{l.Session, l.At}); {
+			case l.FormerPath != "":
 				paths = append(paths, l.FormerPath)
-			} else {
+			case l.Commit != "":
+				took[name] = append(took[name], l.Commit)
+			default:
 				out = append(out, l.edit())
 			}
 		}
 	}
+	for i, e := range out {
+		out[i].Commits = took[nameOf(e)]
+	}
 	return out
+}
+
+// editName names an edit of a file.
+type editName struct {
+	session string
+	at      int64
+}
+
+func nameOf(e attribution.Edit) editName { return editName{e.Session, e.At.UnixMilli()} }
+
+// took notes that a commit took lines of edits of a file.
+func (e *editStore) took(path, commit string, edits map[editName]bool) error {
+	var text bytes.Buffer
+	known := e.ofPath(path)
+	for i, k := range known {
+		if !edits[nameOf(k)] || slices.Contains(k.Commits, commit) {
+			continue
+		}
+		known[i].Commits = append(slices.Clip(k.Commits), commit)
+		l := editLine{Session: k.Session, At: k.At.UnixMilli(), Commit: commit}
+		line, err := json.Marshal(l)
+		if err != nil {
+			return fmt.Errorf("capture: edits: %w", err)
+		}
+		fmt.Fprintf(&text, "%s\n", line)
+		if e.inMemory != nil {
+			e.inMemory[path] = append(e.inMemory[path], l)
+		}
+	}
+	if text.Len() == 0 || e.inMemory != nil {
+		return nil
+	}
+	return e.write(e.file(path), text.Bytes())
 }
 
 func (e *editStore) read(path string) (out []editLine) {

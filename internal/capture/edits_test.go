@@ -146,7 +146,7 @@ func TestTornEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.Equal(t, "lines of the file", 3, lineCount(kept))
+	harness.Equal(t, "lines of the file: the edits, the torn one, and that the commit took two", 5, lineCount(kept))
 }
 
 func lineCount(text []byte) (n int) {

@@ -34,6 +34,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 	if err != nil || len(changes) > maxChanges {
 		return changes, nil
 	}
+	behind := map[string]bool{}
 	for _, ch := range changes {
 		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
 			continue
@@ -49,11 +50,39 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 			continue
 		}
 		lines, err := g.addedLines(c, ch)
-		if err == nil && len(lines.Added) <= maxAdded {
-			out = append(out, slices.DeleteFunc(wroteLines(c, ch, lines, edits), func(w session.Wrote) bool { return w.Session == "" })...)
+		if err != nil || len(lines.Added) > maxAdded {
+			continue
+		}
+		wrote := wroteLines(c, ch, lines, edits, func(commit string) bool { return g.isBehind(git.OID(commit), c.OID, behind) })
+		wrote = slices.DeleteFunc(wrote, func(w session.Wrote) bool { return w.Session == "" })
+		out = append(out, wrote...)
+		if err := g.edits.took(ch.Path, string(c.OID), editsOf(wrote)); err != nil {
+			g.out.Warnings = append(g.out.Warnings, err)
 		}
 	}
 	return changes, out
+}
+
+// isBehind reports whether a commit is behind another one; known keeps the answers for that one.
+func (g *collector) isBehind(id, tip git.OID, known map[string]bool) bool {
+	is, ok := known[string(id)]
+	if !ok {
+		ancestor, err := g.Repo.IsAncestor(id, tip)
+		is = err == nil && ancestor && id != tip
+		known[string(id)] = is
+	}
+	return is
+}
+
+// editsOf names the edits of which a commit holds lines.
+func editsOf(wrote []session.Wrote) map[editName]bool {
+	out := map[editName]bool{}
+	for _, w := range wrote {
+		if len(w.Lines) > 0 {
+			out[editName{w.Session, w.TS.UnixMilli()}] = true
+		}
+	}
+	return out
 }
 
 // addedLines are the lines that a commit added to a file; for a merge, those that no parent has.
@@ -146,8 +175,8 @@ func (g *collector) originOf(id string) string {
 	return ""
 }
 
-func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit) (out []session.Wrote) {
-	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Removed: attribution.Prints(lines.Gone)}
+func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit, isBehind func(string) bool) (out []session.Wrote) {
+	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Removed: attribution.Prints(lines.Gone), IsBehind: isBehind}
 	for _, i := range lines.Added {
 		f.Added[i] = true
 	}
