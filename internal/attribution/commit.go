@@ -100,9 +100,13 @@ func IsRecent(last, now time.Time) bool { return now.Sub(last) <= recentEdit }
 // late in a quiet virtual machine. An edit right before a commit may so seem to be made in the second behind it.
 const clockLag = 100 * time.Millisecond
 
-// IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time.
+// firstYear is when RCS came out: who dates a commit earlier has made the date up.
+const firstYear = 1982
+
+// IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time. A date that was
+// made up, as one before 1970 is, tells nothing: then what the hook of the commit saw counts.
 func IsCommittedBefore(commit, moment time.Time) bool {
-	return commit.Before(moment.Add(-clockLag).Truncate(time.Second))
+	return commit.Year() >= firstYear && commit.Before(moment.Add(-clockLag).Truncate(time.Second))
 }
 
 // LinesOf is the evidence that a session wrote lines that a commit added: the first of them, and how many there are. Removed lines don't count: an earlier
