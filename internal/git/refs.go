@@ -157,7 +157,7 @@ func (r *Repo) ConflictingRefAt(ctx context.Context, remote, name string, attend
 		args = append(args, up)
 	}
 	refs, err := r.RefsAt(ctx, remote, attended, args...)
-	for _, ref := range refs {
+	for ref := range refs {
 		if strings.HasPrefix(ref, name+"/") || slices.Contains(args, ref) { // git looks at the ends of names
 			return ref, nil
 		}
@@ -165,27 +165,27 @@ func (r *Repo) ConflictingRefAt(ctx context.Context, remote, name string, attend
 	return "", err
 }
 
-// RefsAt lists a remote's refs that match some patterns, as git-ls-remote(1) does: from any slash of a name on.
-func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended, patterns ...string) (refs []string, err error) {
+// RefsAt are a remote's refs that match some patterns, all without any, as git-ls-remote(1) finds them: from any slash of a name on.
+func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended, patterns ...string) (map[string]OID, error) {
 	out, _, err := r.network(ctx, attended, append([]string{"ls-remote", "--refs", remote}, patterns...)...)
 	if err != nil {
 		return nil, fmt.Errorf("git: list refs of %q: %w", remote, err)
 	}
+	refs := map[string]OID{}
 	for line := range strings.Lines(out) {
-		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		refs = append(refs, ref)
+		id, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		refs[ref] = OID(id)
 	}
 	return refs, nil
 }
 
 // SHA256At reports whether a remote's objects have SHA-256 names; false where it has none yet.
 func (r *Repo) SHA256At(ctx context.Context, remote string, attended Attended) (bool, error) {
-	out, _, err := r.network(ctx, attended, "ls-remote", "--refs", remote)
-	if err != nil {
-		return false, fmt.Errorf("git: list refs of %q: %w", remote, err)
+	refs, err := r.RefsAt(ctx, remote, attended)
+	for _, id := range refs {
+		return len(id) == 2*sha256Format.OIDSize, nil
 	}
-	oid, _, _ := strings.Cut(out, "\t")
-	return len(oid) == 2*sha256Format.OIDSize, nil
+	return false, err
 }
 
 // DeleteRef removes a ref. It is no error if the ref does not exist.

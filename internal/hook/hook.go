@@ -103,7 +103,10 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 			return err
 		}
 	}
-	if c.By != "" {
+	if c.By != "" && !c.Late {
+		if c.Name == prePush && w.HookFileCalls(prePush) {
+			return nil // git runs that file later, and it first runs whatever may refuse the push
+		}
 		w.NoteHookRan(c.By, c.Name)
 	}
 	author, err := w.Author(within)
@@ -115,19 +118,22 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		return err
 	}
 	input, err := c.input(within)
+	if c.Late && c.By != "" {
+		return errors.Join(err, c.sendAfterPush(whole, w, author, input))
+	}
 	if author.Config.CheckPaused() != nil {
 		if c.Name != prePush || err != nil {
 			return err
 		}
 		w.Warn(author.Config.CheckPaused())
-		return c.sendLedger(whole, w, author, input)
+		return c.sendBesidePush(whole, p, w, author, input)
 	}
 	if input == "" && c.Name == postRewrite {
 		input = history.PostRewriteInput(w.Repo, slices.Contains(c.Args, "amend"))
 	}
 	err = leave(input, errors.Join(err, c.capture(within, w, author, via, input)))
 	if c.Name == prePush && !c.Late {
-		err = errors.Join(err, c.sendLedger(whole, w, author, input))
+		err = errors.Join(err, c.sendBesidePush(whole, p, w, author, input))
 		_ = capture.UpdateCache(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
 	}
 	return err
@@ -176,7 +182,7 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 }
 
 // startLater starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
-func (c Call) startLater(p workspace.Process, input string) error {
+func (c Call) startLater(p workspace.Process, input string, options ...string) error {
 	given, err := os.CreateTemp("", "git-rekal-*")
 	if err != nil {
 		return err
@@ -186,7 +192,7 @@ func (c Call) startLater(p workspace.Process, input string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(p.Exe, append([]string{"hook", "--late", c.Name}, c.Args...)...)
+	cmd := exec.Command(p.Exe, slices.Concat([]string{"hook", "--late"}, options, []string{c.Name}, c.Args)...)
 	cmd.Dir, cmd.Stdin = p.Dir, given
 	cmd.Env = slices.DeleteFunc(slices.Clone(p.Env), func(v string) bool { return strings.HasPrefix(v, "GIT_INDEX_FILE=") }) // is gone by then
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -92,7 +92,7 @@ func MirroredAddresses(ctx context.Context, repo *git.Repo, remote string, atten
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	heads, err := Heads(repo)
-	for _, ref := range refs {
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		rest, ok := strings.CutPrefix(ref, remotePrefix)
 		_, name, _ := strings.Cut(rest, "/")
 		if who := shownAddress(name); ok && isAddressRef(name) && !slices.Contains(people, who) &&

@@ -89,13 +89,19 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 	return out
 }
 
+// HookFileCalls reports whether a hook that is a file calls git-rekal.
+func HookFileCalls(l Layout, name string) bool {
+	path := filepath.Join(l.editableHooksDir(), name)
+	return mayExecute(path) && callsRekal(readText(path), name)
+}
+
 // LostHooks says which hooks call git-rekal no more, and what to do about it; "" where all do. What git-rekal they find is not its business.
 func LostHooks(l Layout) string {
 	var lost []string
 	dir := l.editableHooksDir()
 	for _, name := range hooks.Names() {
 		h := hook{dir, name}
-		runs := l.Runs != nil && l.Runs(name) || mayExecute(h.path()) && callsRekal(readText(h.path()), name) // each question looks: at little
+		runs := l.Runs != nil && l.Runs(name) || HookFileCalls(l, name) // each question looks: at little
 		if !runs && h.inspect(l, true) != "" {
 			lost = append(lost, name)
 		}

@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
@@ -36,13 +38,34 @@ func (w *Workspace) noteLostHooks() {
 	}
 }
 
+// HookFileCalls reports whether a hook that is a file calls git-rekal.
+func (w *Workspace) HookFileCalls(event string) bool {
+	l, ok := w.hookLayout()
+	return ok && setup.HookFileCalls(l, event)
+}
+
+// HasOtherHooks reports whether git runs more than ours at an event.
+func (w *Workspace) HasOtherHooks(ctx context.Context, event string) bool {
+	names, err := w.Repo.ConfiguredHooks(ctx, event)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return name != setup.ConfigName(event) })
+}
+
 func (w *Workspace) lostHooks() string {
+	l, ok := w.hookLayout()
+	if !ok {
+		return ""
+	}
+	return setup.LostHooks(l)
+}
+
+// hookLayout says where hooks are, without a call of git; false where there are none to look at.
+func (w *Workspace) hookLayout() (l setup.Layout, ok bool) {
 	conf, err := w.Settings()
 	at := w.Repo.Layout()
 	if err != nil || at.WorkTree == "" {
-		return ""
+		return l, false
 	}
-	l := setup.Layout{
+	l = setup.Layout{
 		WorkTree: at.WorkTree, GitDir: at.GitDir, CommonDir: at.CommonDir, HooksDir: filepath.Join(at.CommonDir, "hooks"), RekalDir: w.RekalDir(),
 	}
 	if all := conf.Git["core.hookspath"]; len(all) > 0 {
@@ -51,7 +74,7 @@ func (w *Workspace) lostHooks() string {
 			path = filepath.Join(w.Home, rest)
 		}
 		if path == "" { // an agent's environment switches hooks off
-			return ""
+			return l, false
 		}
 		if l.HooksDir, l.HooksPathScope = path, "local"; !filepath.IsAbs(path) {
 			l.HooksDir = filepath.Join(at.WorkTree, path)
@@ -64,5 +87,5 @@ func (w *Workspace) lostHooks() string {
 			return len(conf.Git[name+".command"]) > 0 && (len(enabled) == 0 || enabled[len(enabled)-1] != "false")
 		}
 	}
-	return setup.LostHooks(l)
+	return l, true
 }
