@@ -3,7 +3,7 @@
 # A hook that stood here before is now {{.Name}}.pre-rekal: it runs first, and its exit
 # status is this script's. What git-rekal does afterwards never fails or stops git.
 {{if .LFS}}
-# Git LFS needs no hook here: where it is in use, this one runs `git lfs {{.Name}}` first.
+# Git LFS needs no hook here, whatever `git lfs install` says: where it is in use, this one runs `git lfs {{.Name}}` first.
 {{end}}
 {{if .Stdin}}
 # Both get the lines that git writes to stdin.
