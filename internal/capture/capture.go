@@ -7,7 +7,7 @@
 // behind the commit is completed by the next capture; an unreadable file is a warning and stops nothing else; only new bytes of a growing
 // transcript are read.
 //
-// It touches git and a small cache (state.go). It never opens a database or writes to a transcript.
+// It touches git and the database of state (state.go). It never opens the index or writes to a transcript.
 package capture
 
 import (

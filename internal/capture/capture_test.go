@@ -30,9 +30,9 @@ func TestGrowth(t *testing.T) {
 	}{
 		{"the cache stays", func(*world) {}},
 		{"the cache is deleted", func(w *world) { _ = os.RemoveAll(w.cache()); _ = os.Mkdir(w.cache(), 0o777) }},
-		{"the cache is garbage", func(w *world) { w.Write(filepath.Join(w.cache(), "capture.cache"), "garbage") }},
+		{"the cache is garbage", func(w *world) { w.Write(filepath.Join(w.cache(), "state.db"), "garbage") }},
 		{"the cache is cut", func(w *world) {
-			path := filepath.Join(w.cache(), "capture.cache")
+			path := filepath.Join(w.cache(), "state.db")
 			if info, err := os.Stat(path); err == nil {
 				_ = os.Truncate(path, info.Size()/2)
 			}

@@ -1,42 +1,38 @@
 package capture
 
 import (
-	"bytes"
-	"crypto/sha256"
+	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"hash/fnv"
 	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/statedb"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// editsDir lies in .git/rekal/. It holds what sessions did to files, as prints of lines, a file for each path: so a commit opens
-// only the files of the paths that it changed. If the folder is lost, it is made again from the transcripts.
-const editsDir = "edits"
+// What sessions did to files is kept as prints of lines, by path: so a commit reads only the edits of the paths that it changed. It is lost together with the
+// state of captures, and then made again from the transcripts.
 
-// maxEdits is how many bytes at the end of the file of one path are read: its latest edits. An edit of 20 lines takes 300.
-const maxEdits = 4 << 20
+// maxEdits is how many edits of one path are read, the latest. An edit of 20 lines takes 300 bytes.
+const maxEdits = 10_000
 
-// editStore keeps what sessions edited, in a file for each edited path.
+// editStore keeps what sessions edited.
 type editStore struct {
 	dir      string
-	inMemory map[string][]editLine         // by path; not nil for a preview, which writes no file
+	inMemory map[string][]editLine         // by path; not nil for a preview, which writes nothing
 	cache    map[string][]attribution.Edit // by path: results of ofPath
 }
 
 func newEdits(dir string) *editStore {
-	return &editStore{dir: filepath.Join(dir, editsDir), cache: map[string][]attribution.Edit{}}
+	return &editStore{dir: dir, cache: map[string][]attribution.Edit{}}
 }
 
-// editLine is one line of a file of edits: an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
+// editLine is an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
 type editLine struct {
 	Session     string `json:"session,omitempty"`
 	At          int64  `json:"at,omitempty"` // milliseconds since 1970
@@ -47,84 +43,38 @@ type editLine struct {
 	Commit      string `json:"commit,omitempty"`
 }
 
-func (e *editStore) file(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	name := hex.EncodeToString(sum[:16])
-	return filepath.Join(e.dir, name[:2], name[2:])
-}
-
-// areLost reports whether the folder is not there: somebody removed it, or no edit was ever stored.
-func (e *editStore) areLost() bool {
-	_, err := os.Stat(e.dir)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// add stores the lines that the file of a path does not hold yet, in one write, because several processes may add at once.
-func (e *editStore) add(path string, lines []editLine) error {
-	if e.inMemory != nil {
-		clear(e.cache)
-		e.inMemory[path] = append(e.inMemory[path], lines...)
-		return nil
-	}
-	name := e.file(path)
-	had, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("capture: edits: %w", err)
-	}
-	var more bytes.Buffer
-	for _, l := range lines {
-		text, err := json.Marshal(l)
-		if err != nil {
-			return fmt.Errorf("capture: edits: %w", err)
-		}
-		if !bytes.Contains(had, text) && !bytes.Contains(more.Bytes(), text) {
-			fmt.Fprintf(&more, "%s\n", text)
-		}
-	}
-	if more.Len() == 0 {
+// add stores the lines that are not stored yet, by path.
+func (e *editStore) add(files map[string][]editLine) error {
+	if len(files) == 0 {
 		return nil
 	}
 	clear(e.cache)
-	return e.write(name, more.Bytes())
-}
-
-// write adds lines to a file of edits.
-func (e *editStore) write(name string, lines []byte) error {
-	if err := makeFolder(filepath.Dir(name)); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err == nil {
-		if isTorn(f) {
-			lines = append([]byte("\n"), lines...)
+	if e.inMemory != nil {
+		for path, lines := range files {
+			e.inMemory[path] = append(e.inMemory[path], lines...)
 		}
-		_, err = f.Write(lines)
-		err = errors.Join(err, f.Close())
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: a clean has just removed the folder
+	err := statedb.Change(context.Background(), e.dir, func(ctx context.Context, tx *db.Tx) error {
+		for path, lines := range files {
+			for _, l := range lines {
+				text, err := json.Marshal(l)
+				sum := fnv.New64a()
+				sum.Write(text)
+				if err == nil {
+					err = tx.Exec(ctx, "INSERT INTO edits VALUES (?, ?, ?) ON CONFLICT DO NOTHING", path, int64(sum.Sum64()), text)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	return nil
-}
-
-// isTorn reports whether the last line of a file has no end.
-func isTorn(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return false
-	}
-	last := make([]byte, 1)
-	_, err = f.ReadAt(last, info.Size()-1)
-	return err == nil && last[0] != '\n'
-}
-
-// makeFolder makes a folder in an existing folder.
-func makeFolder(name string) error {
-	err := os.Mkdir(name, 0o700)
-	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fmt.Errorf("capture: edits: %w", err)
 }
 
 // maxNames is how many former names of a file are followed.
@@ -174,42 +124,33 @@ type editName struct {
 
 func nameOf(e attribution.Edit) editName { return editName{e.Session, e.At.UnixMilli()} }
 
-// took notes that a commit took lines of edits of a file.
-func (e *editStore) took(path, commit string, edits map[editName]bool) error {
-	var text bytes.Buffer
-	known := e.ofPath(path)
-	for i, k := range known {
-		if !edits[nameOf(k)] || slices.Contains(k.Commits, commit) {
-			continue
-		}
-		known[i].Commits = append(slices.Clip(k.Commits), commit)
-		l := editLine{Session: k.Session, At: k.At.UnixMilli(), Commit: commit}
-		line, err := json.Marshal(l)
-		if err != nil {
-			return fmt.Errorf("capture: edits: %w", err)
-		}
-		fmt.Fprintf(&text, "%s\n", line)
-		if e.inMemory != nil {
-			e.inMemory[path] = append(e.inMemory[path], l)
+// taken are the lines which say that a commit took lines of edits of a file.
+func (e *editStore) taken(path, commit string, edits map[editName]bool) (lines []editLine) {
+	for _, k := range e.ofPath(path) {
+		if edits[nameOf(k)] && !slices.Contains(k.Commits, commit) {
+			lines = append(lines, editLine{Session: k.Session, At: k.At.UnixMilli(), Commit: commit})
 		}
 	}
-	if text.Len() == 0 || e.inMemory != nil {
-		return nil
-	}
-	return e.write(e.file(path), text.Bytes())
+	return lines
 }
 
 func (e *editStore) read(path string) (out []editLine) {
-	text, err := os.ReadFile(e.file(path))
+	ctx := context.Background()
+	err := statedb.Read(ctx, e.dir, func(q db.Querier) error {
+		return db.Each(ctx, q, func(rows *db.Rows) error {
+			var text []byte
+			var l editLine
+			err := rows.Scan(&text)
+			if err == nil && json.Unmarshal(text, &l) == nil && len(l.Prints) == 8*len(l.Kinds) {
+				out = append(out, l)
+			}
+			return err
+		}, "SELECT line FROM edits WHERE path = ? ORDER BY rowid DESC LIMIT ?", path, maxEdits)
+	})
 	if err != nil {
-		return nil
+		return nil // as if there were none
 	}
-	for line := range bytes.Lines(text[max(0, len(text)-maxEdits):]) {
-		var l editLine
-		if json.Unmarshal(line, &l) == nil && len(l.Prints) == 8*len(l.Kinds) { // not a torn line
-			out = append(out, l)
-		}
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -259,42 +200,41 @@ func (r *reading) takeEdits() {
 	}
 }
 
-// storeAllEdits stores the edits of all readings. If that fails, this and the following transcripts will be read again. It notes the time of the
-// earliest new edit in newEditsSince: an examined commit made later may hold it.
+// storeAllEdits stores the edits of all readings. If that fails, their transcripts will be read again. It notes the time of the earliest new edit in
+// newEditsSince: an examined commit made later may hold it.
 func (g *collector) storeAllEdits() {
-	var failed error
-	if g.edits.inMemory == nil {
-		failed = makeFolder(g.edits.dir) // also if there is no edit: see areLost
-	}
+	all := map[string][]editLine{}
 	for _, r := range g.done {
-		if failed == nil {
-			failed = g.storeEdits(r)
-		}
-		r.editsLost = r.editsLost || failed != nil
-		g.editsLost = g.editsLost || r.editsLost
+		g.takeEditsOf(r, all)
+	}
+	var failed error
+	if len(all) > 0 {
+		failed = g.edits.add(all)
 	}
 	if failed != nil {
 		g.out.Warnings = append(g.out.Warnings, failed)
 	}
+	for _, r := range g.done {
+		r.editsLost = r.editsLost || failed != nil && len(r.edited) > 0
+		g.editsLost = g.editsLost || r.editsLost
+	}
 }
 
-func (g *collector) storeEdits(r *reading) error {
+// takeEditsOf adds the edits of a reading to those of all, by path.
+func (g *collector) takeEditsOf(r *reading, all map[string][]editLine) {
 	for _, s := range r.edited {
 		id := g.sessionID(r.agent, s.nativeID)
 		if id == "" {
 			continue
 		}
 		for path, lines := range s.files {
-			for i := range lines {
-				lines[i].Session = id
-				if at := time.UnixMilli(lines[i].At); g.newEditsSince.IsZero() || at.Before(g.newEditsSince) {
+			for _, l := range lines {
+				l.Session = id
+				if at := time.UnixMilli(l.At); g.newEditsSince.IsZero() || at.Before(g.newEditsSince) {
 					g.newEditsSince = at
 				}
-			}
-			if err := g.edits.add(path, lines); err != nil {
-				return err
+				all[path] = append(all[path], l)
 			}
 		}
 	}
-	return nil
 }

@@ -1,29 +1,19 @@
 package capture_test
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
-	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// blocked captures while no file of edits can be made in a folder that is not there yet.
+// blocked captures while no edit can be stored.
 func (w *world) blocked() {
 	w.T.Helper()
-	var blocks []string
-	err := os.MkdirAll(filepath.Join(w.cache(), "edits"), 0o700)
-	for i := range 256 {
-		name := filepath.Join(w.cache(), "edits", fmt.Sprintf("%02x", i))
-		if _, missing := os.Lstat(name); missing != nil {
-			blocks = append(blocks, name)
-			err = errors.Join(err, os.WriteFile(name, nil, 0o600))
-		}
-	}
+	w.inState("CREATE TRIGGER block BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'blocked'); END")
 	out := w.try(func(c *capture.Capturer) (capture.Outcome, error) {
 		c.Round = capture.Round{Piece: 2000}
 		return c.Run(w.T.Context(), w.via, w.redo)
@@ -31,9 +21,13 @@ func (w *world) blocked() {
 	if len(out.Warnings) == 0 {
 		w.T.Error("nobody was told that edits were not kept")
 	}
-	for _, name := range blocks {
-		err = errors.Join(err, os.Remove(name))
-	}
+	w.inState("DROP TRIGGER block")
+}
+
+// inState runs a statement in the database of state.
+func (w *world) inState(statement string) {
+	w.T.Helper()
+	err := statedb.Change(w.T.Context(), w.cache(), func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -118,42 +112,4 @@ func TestEditsWait(t *testing.T) {
 			w.lines(tt.want...)
 		})
 	}
-}
-
-// TestTornEdit: what was written half, as on a full disk, costs that edit only until it is read again, and none that follows it.
-func TestTornEdit(t *testing.T) {
-	w := newWorld(t)
-	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
-	w.via = session.ViaManual
-	w.capture()
-	files, err := filepath.Glob(filepath.Join(w.cache(), "edits", "*", "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err == nil {
-		err = os.WriteFile(files[0], append(text, text[:len(text)/2]...), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.add(sidB, append([]string{ask(sidB, 3, "and")}, edit(sidB, 4, "a.go", added(secondly)...)...)...)
-	w.capture()
-	w.commit(10, "both", "a.go", first+secondly)
-	w.capture()
-	w.lines("both a.go 1-3 "+sidA, "both a.go 4-6 "+sidB)
-	kept, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness.Equal(t, "lines of the file: the edits, the torn one, and that the commit took two", 5, lineCount(kept))
-}
-
-func lineCount(text []byte) (n int) {
-	for _, b := range text {
-		if b == '\n' {
-			n++
-		}
-	}
-	return n
 }

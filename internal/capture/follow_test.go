@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -253,7 +252,7 @@ func TestFarBehind(t *testing.T) {
 	if err := st.save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(st, readCache(filepath.Join(dir, cacheFile)), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+	if diff := cmp.Diff(st, readCache(dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
 		t.Errorf("the cache (-written +read):\n%s", diff)
 	}
 	if st, err := at(tips[4], 1); err != nil || len(st.Sessions) != 1 {

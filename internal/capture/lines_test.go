@@ -104,9 +104,7 @@ func TestLines(t *testing.T) {
 				w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
 				w.commit(5, "other", "b.go", "1\n")
 				w.capture()
-				if err := os.RemoveAll(filepath.Join(w.cache(), "edits")); err != nil {
-					w.T.Fatal(err)
-				}
+				w.forget()
 				w.commit(10, "mine", "a.go", first)
 				w.capture()
 			},

@@ -3,9 +3,6 @@ package capture
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,13 +10,23 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// OutputReader reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. It notes in a file of
-// its own how far each transcript was read, so that a capture, for which a commit waits, does no work for it.
+// OutputReader reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. It has a progress of
+// its own, of how far each transcript was read, so that a capture, for which a commit waits, does no work for it.
 type OutputReader struct {
-	*Capturer           // Repo, Agents, Home, Getenv, CacheDir and Now are needed
-	ProgressFile string // says how far each transcript was read
-	st           *state
-	unsaved      bool // st holds progress that the file does not
+	*Capturer
+	st      *state
+	changed bool // st holds more progress than was given
+}
+
+// NewOutputReader goes on from the progress of a former one; without one it begins with what captures know of other projects' transcripts. Of the Capturer
+// Repo, Agents, Home, Getenv, CacheDir and Now are needed.
+func NewOutputReader(c *Capturer, progress []byte) *OutputReader {
+	o := &OutputReader{Capturer: c, st: decodeState(progress)}
+	if len(o.st.Files) == 0 {
+		captured := readCache(c.CacheDir)
+		o.st.Known, o.st.Others = captured.Known, captured.Others
+	}
+	return o
 }
 
 // SessionOutputs are the outputs of one session's commands that one read of its transcript found.
@@ -37,7 +44,6 @@ const outputSearchBudget = 2 << 20
 // Read hands the new outputs to each, the latest transcripts first, until about budget bytes were read; more tells whether some are left. An
 // error of each ends it.
 func (o *OutputReader) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
-	o.loadState()
 	type found struct {
 		reader
 		transcript.File
@@ -52,7 +58,7 @@ func (o *OutputReader) Read(ctx context.Context, budget int64, each func(Session
 	if err != nil {
 		return false, err
 	}
-	o.unsaved = o.unsaved || storesChanged
+	o.changed = o.changed || storesChanged
 	slices.SortStableFunc(changed, func(a, b found) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
 	})
@@ -69,17 +75,9 @@ func (o *OutputReader) Read(ctx context.Context, budget int64, each func(Session
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return true, err
 		}
-		o.st.Files[f.Path], o.unsaved = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // also of a transcript that can't be read: it is not tried again until it changes
+		o.st.Files[f.Path], o.changed = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // also of a transcript that can't be read: it is not tried again until it changes
 	}
 	return false, nil
-}
-
-// loadState reads the progress file. Without one it begins with what the capture's cache knows of other projects' transcripts.
-func (o *OutputReader) loadState() {
-	if o.st = readCache(o.ProgressFile); len(o.st.Files) == 0 {
-		captured := readCache(filepath.Join(o.CacheDir, cacheFile))
-		o.st.Known, o.st.Others = captured.Known, captured.Others
-	}
 }
 
 // emitReading hands on the outputs of a file's own session and of its subagents in the same file, and notes how far they were read. Rows of any
@@ -148,14 +146,8 @@ func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(Ses
 	return &next, nil
 }
 
-// SaveProgress saves how far Read came. Call it when the outputs are stored: without it the next Read gives them again.
-func (o *OutputReader) SaveProgress() error {
-	if !o.unsaved {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(o.ProgressFile), 0o700); err != nil {
-		return fmt.Errorf("capture: %w", err)
-	}
+// Progress is how far Read came, and whether that is more than was given. Keep it with the outputs: without it the next Read gives them again.
+func (o *OutputReader) Progress() (progress []byte, changed bool) {
 	o.st.dropStampsOfMissing(nil)
 	for path := range o.st.Sessions {
 		file, _, _ := strings.Cut(path, subagentSeparator)
@@ -163,12 +155,13 @@ func (o *OutputReader) SaveProgress() error {
 			delete(o.st.Sessions, path)
 		}
 	}
-	return o.st.saveAs(o.ProgressFile)
+	progress, err := o.st.encode()
+	return progress, o.changed && err == nil
 }
 
 // TranscriptPath is the path of a session's transcript when it was last read; "" if no Read saw the session.
 func (o *OutputReader) TranscriptPath(source, nativeID string) string {
-	for path, k := range readCache(o.ProgressFile).Sessions {
+	for path, k := range o.st.Sessions {
 		if k.Source == source && k.NativeID == nativeID {
 			path, _, _ = strings.Cut(path, subagentSeparator)
 			return path

@@ -84,7 +84,7 @@ func TestLongCacheHoldsNothingThatWasSaid(t *testing.T) {
 		w := newWorld(t)
 		w.add(sidA, ask(sidA, 0, "a question"), strings.Repeat(" ", pad)+"{broken zebra-quartz")
 		stored(t, w.capture(), 1, 1, 0)
-		b, err := os.ReadFile(filepath.Join(w.cache(), "capture.cache"))
+		b, err := os.ReadFile(filepath.Join(w.cache(), "state.db"))
 		if err != nil {
 			t.Fatal(err)
 		}

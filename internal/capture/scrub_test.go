@@ -88,7 +88,7 @@ func TestScrubbedStaysOut(t *testing.T) {
 			}
 			w.clean()
 			stored(t, w.capture(), 0, 0, 0)
-			cache, err := os.ReadFile(w.cache() + "/capture.cache")
+			cache, err := os.ReadFile(w.cache() + "/state.db")
 			if err != nil || bytes.Contains(cache, []byte(leak)) {
 				t.Errorf("the cache holds it, or %v", err)
 			}

@@ -38,6 +38,7 @@ type state struct {
 	Known    map[string][]byte             // by agent: transcript.Env.LocateState
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
 
+	born string                    // of the database that it was read from; see statedb.Text
 	byID map[string]*ledgerSession // see sessionByID
 }
 
@@ -96,19 +97,13 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
-	st := readCache(filepath.Join(dir, cacheFile))
-	if newEdits(dir).areLost() { // read all transcripts again for their edits
-		for _, k := range st.Sessions {
-			k.EditsKept = 0
-		}
-		st.Files, st.Examined = map[string]stamp{}, nil
-	}
+	st := readCache(dir)
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
 	// If the cache can't be continued, drop the stamps of files, too: turns that a lost tip held must be stored again.
 	fresh := newState()
-	fresh.Others, fresh.Known = st.Others, st.Known
+	fresh.Others, fresh.Known, fresh.born = st.Others, st.Known, st.born
 	var err error
 	for _, from := range []*state{st, fresh} {
 		if from.isFarBehind(ctx, repo, tips, most) {
@@ -125,7 +120,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 // need not (ErrBehind).
 func UpdateCache(ctx context.Context, repo *git.Repo, dir string) error {
 	tips, err := ledger.LocalTips(repo)
-	if err != nil || maps.Equal(readCache(filepath.Join(dir, cacheFile)).Tips, tips) {
+	if err != nil || maps.Equal(readCache(dir).Tips, tips) {
 		return err
 	}
 	st, err := load(ctx, repo, dir, tips, 0)
@@ -144,21 +139,6 @@ func (st *state) isFarBehind(ctx context.Context, repo *git.Repo, tips map[strin
 		}
 	}
 	return false
-}
-
-// RemoveCache removes the cache, the prints of edits, and what processes that died left of it.
-func RemoveCache(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, cacheFile+"*"))
-	for _, f := range files {
-		if gone := os.Remove(f); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	err = errors.Join(err, os.RemoveAll(filepath.Join(dir, editsDir)))
-	if err != nil {
-		return fmt.Errorf("capture: forget: %w", err)
-	}
-	return nil
 }
 
 // errStartOver says that a state can't be continued: its tips are not behind the new ones, or

@@ -91,7 +91,7 @@ func (w *world) startOver() {
 // forget removes the cache.
 func (w *world) forget() {
 	w.T.Helper()
-	if err := os.Remove(filepath.Join(w.cache(), "capture.cache")); err != nil {
+	if err := os.Remove(filepath.Join(w.cache(), "state.db")); err != nil {
 		w.T.Fatal(err)
 	}
 }

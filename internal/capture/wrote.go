@@ -34,13 +34,13 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 	if err != nil || len(changes) > maxChanges {
 		return changes, nil
 	}
-	behind := map[string]bool{}
+	behind, taken := map[string]bool{}, map[string][]editLine{}
 	for _, ch := range changes {
 		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
 			continue
 		}
 		if ch.OldPath != "" {
-			if err := g.edits.add(ch.Path, []editLine{{FormerPath: ch.OldPath}}); err != nil {
+			if err := g.edits.add(map[string][]editLine{ch.Path: {{FormerPath: ch.OldPath}}}); err != nil {
 				g.editsLost = true
 				g.out.Warnings = append(g.out.Warnings, err)
 			}
@@ -56,9 +56,12 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 		wrote := wroteLines(c, ch, lines, edits, func(commit string) bool { return g.isBehind(git.OID(commit), c.OID, behind) })
 		wrote = slices.DeleteFunc(wrote, func(w session.Wrote) bool { return w.Session == "" })
 		out = append(out, wrote...)
-		if err := g.edits.took(ch.Path, string(c.OID), editsOf(wrote)); err != nil {
-			g.out.Warnings = append(g.out.Warnings, err)
+		if lines := g.edits.taken(ch.Path, string(c.OID), editsOf(wrote)); len(lines) > 0 {
+			taken[ch.Path] = lines
 		}
+	}
+	if err := g.edits.add(taken); err != nil {
+		g.out.Warnings = append(g.out.Warnings, err)
 	}
 	return changes, out
 }

@@ -151,7 +151,7 @@ func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 		return err
 	})
 	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.formatTime(r.At))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(ctx, w, r), app.formatTime(r.At))
 	}
 	if err != nil {
 		return err

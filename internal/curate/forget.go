@@ -52,12 +52,12 @@ func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 		}
 		return out, err
 	}
-	return out, errors.Join(err, rereadTranscripts(w))
+	return out, errors.Join(err, rereadTranscripts(ctx, w))
 }
 
 // rereadTranscripts has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
-func rereadTranscripts(w *workspace.Workspace) error {
-	return w.Records().DropProgress("")
+func rereadTranscripts(ctx context.Context, w *workspace.Workspace) error {
+	return w.Records().DropProgress(ctx)
 }
 
 // sessionsToForget are the sessions with the given IDs, and the sessions that these spawned.

@@ -2,7 +2,6 @@ package curate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -33,9 +32,11 @@ func ForgetAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
 }
 
 // TranscriptOf names the transcript that a record was made of.
-func TranscriptOf(w *workspace.Workspace, r records.Record) string {
-	if file := w.OutputReader().TranscriptPath(r.From.Source, r.From.Native); file != "" {
-		return file
+func TranscriptOf(ctx context.Context, w *workspace.Workspace, r records.Record) string {
+	if from, err := w.OutputReader(ctx); err == nil {
+		if file := from.TranscriptPath(r.From.Source, r.From.Native); file != "" {
+			return file
+		}
 	}
 	return fmt.Sprintf("the transcript of %s's session %s", r.From.Source, r.From.Native)
 }
@@ -59,7 +60,11 @@ func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int6
 		return false, err
 	}
 	var heard []records.Record
-	store, from := w.Records(), w.OutputReader()
+	store := w.Records()
+	from, err := w.OutputReader(ctx)
+	if err != nil {
+		return false, err
+	}
 	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
 		for _, o := range h.Outputs {
 			if o.At.Before(store.Since()) {
@@ -79,10 +84,10 @@ func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int6
 	if err != nil {
 		return false, fmt.Errorf("records of transcripts: %w", err)
 	}
-	if _, err := store.AddFromTranscripts(ctx, made); err != nil {
-		return false, err
+	if progress, changed := from.Progress(); changed || len(made) > 0 {
+		_, err = store.AddFromTranscripts(ctx, made, progress)
 	}
-	return more, errors.Join(from.SaveProgress(), store.DropProgress(from.ProgressFile))
+	return more, err
 }
 
 // redactRecords redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.

@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -69,6 +70,8 @@ type Layout struct {
 	Since                int64  // the oldest version that is read as well; 0: Version
 	Settings             string // pragmas that hold before there is a table
 	Tables               string // statements that make the tables
+	// Temporary says that all of it can be made again, and how long a process waits for others: nothing waits for the disk, and there is no log.
+	Temporary time.Duration
 }
 
 // indexLayout is the layout of the index.
@@ -105,7 +108,7 @@ func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 }
 
 func (l Layout) open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
-	d := &DB{sql: sql.OpenDB(connector{sourceURI(path, mode, immutable), mode}), mode: mode, path: path}
+	d := &DB{sql: sql.OpenDB(connector{sourceURI(path, mode, immutable, cmp.Or(l.Temporary, patience)), l.pragmas(mode)}), mode: mode, path: path}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
 	if err := d.check(ctx, fresh, l); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
@@ -113,11 +116,11 @@ func (l Layout) open(ctx context.Context, path string, mode Mode, fresh bool, im
 	return d, nil
 }
 
-// connector makes connections that the settings of a mode hold for.
-type connector struct {
-	source string
-	mode   Mode
-}
+// patience is how long a process waits for others.
+const patience = 10 * time.Second
+
+// connector makes connections that some pragmas hold for.
+type connector struct{ source, pragmas string }
 
 func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
@@ -130,14 +133,17 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("the driver's connection is a %T", conn)
 	}
-	if _, err := exec.ExecContext(ctx, pragmas(c.mode), nil); err != nil {
+	if _, err := exec.ExecContext(ctx, c.pragmas, nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
 
 // pragmas of a connection. A file that nobody knows yet needs no log: a process that dies leaves it to be removed.
-func pragmas(mode Mode) string {
+func (l Layout) pragmas(mode Mode) string {
+	if l.Temporary > 0 {
+		return "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF"
+	}
 	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", maxMapped)
 	switch mode {
 	case ReadOnly:
@@ -149,12 +155,12 @@ func pragmas(mode Mode) string {
 }
 
 // sourceURI names a file to the driver: any path, as a URI.
-func sourceURI(path string, mode Mode, immutable string) string {
+func sourceURI(path string, mode Mode, immutable string, patience time.Duration) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
-	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
+	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
 	if mode == ReadOnly {
 		v.Set("mode", "ro")
 	}
@@ -192,7 +198,7 @@ func hasLog(path string) bool {
 // last page. The length is asked last: a writer puts the log's pages into the file, then empties the log.
 func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 	if fresh {
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Settings, l.Tables, l.Application, l.Version))
+		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Settings, l.Tables, l.Application, l.Version))
 		return err
 	}
 	if d.file, err = os.Stat(d.path); err != nil {
@@ -315,7 +321,7 @@ func (d *DB) Reopen(ctx context.Context) (*DB, error) { return Open(ctx, d.path,
 
 // Copy is a copy of the database in memory, to be written to, in the state that this reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {
-	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path, file: d.file}
+	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Layout{}.pragmas(Fresh)}), mode: ReadOnly, path: d.path, file: d.file}
 	to.sql.SetMaxOpenConns(1)
 	err := d.backup(ctx, to)
 	if err != nil {

@@ -73,12 +73,16 @@ func Change(ctx context.Context, path string, mode Mode, do func(context.Context
 }
 
 // Change is the function Change for a file of another layout.
-func (l Layout) Change(ctx context.Context, path string, mode Mode, do func(context.Context, *Tx) error) (err error) {
+func (l Layout) Change(ctx context.Context, path string, mode Mode, do func(context.Context, *Tx) error) error {
 	d, err := l.Open(ctx, path, mode)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+	return errors.Join(d.Change(ctx, do), d.Close())
+}
+
+// Change does something in one transaction.
+func (d *DB) Change(ctx context.Context, do func(context.Context, *Tx) error) error {
 	tx, err := d.Begin(ctx)
 	if err != nil {
 		return err

@@ -96,11 +96,8 @@ func (s Store) Since() time.Time {
 }
 
 // AddFromTranscripts stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed or is too old. It tells
-// how many were new.
-func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted) (n int, err error) {
-	if len(all) == 0 {
-		return 0, nil
-	}
+// how many were new. With them it stores how far the transcripts were read, for Progress.
+func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted, progress []byte) (n int, err error) {
 	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, r := range inOrder(all) {
 			if !r.At.After(s.Since()) {
@@ -114,7 +111,7 @@ func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted) (n int, e
 				n++
 			}
 		}
-		return s.dropOld(ctx, tx)
+		return errors.Join(s.setProgress(ctx, tx, progress), s.dropOld(ctx, tx))
 	})
 	return n, err
 }
@@ -219,10 +216,9 @@ func (s Store) Forget(ctx context.Context) error {
 	if left == 0 {
 		return s.Remove()
 	}
-	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx))
+	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx), s.setProgress(ctx, tx, nil))
 	})
-	return errors.Join(err, s.DropProgress(""))
 }
 
 // Remove takes away everything, and the folder.
@@ -234,29 +230,42 @@ func (s Store) Remove() error {
 	return nil
 }
 
-// ProgressFile is the file in which it stands how far transcripts were read, within the bounds of today: within others they are read anew, because
-// what was too old or too much is none.
-func (s Store) ProgressFile() string {
-	return filepath.Join(s.Dir, fmt.Sprintf("%s%d-%d", progress, cmp.Or(s.Days, Days), cmp.Or(s.Size, Size)))
+// progressTable says how far transcripts were read, within the bounds of today: within others they are read anew, because what was too old or too much is
+// no record. Files of 0.1 lack it.
+const progressTable = "CREATE TABLE IF NOT EXISTS progress (bounds TEXT NOT NULL, state BLOB NOT NULL)"
+
+func (s Store) bounds() string {
+	return fmt.Sprintf("%d-%d", cmp.Or(s.Days, Days), cmp.Or(s.Size, Size))
 }
 
-// progress begins the name of such a file.
-const progress = "progress-"
-
-// DropProgress removes those files but one.
-func (s Store) DropProgress(except string) error {
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("records: %w", err)
+// Progress is the progress that AddFromTranscripts stored; nil for none.
+func (s Store) Progress(ctx context.Context) (state []byte, err error) {
+	v, err := s.Open(ctx)
+	if err != nil || v.db == nil {
+		return nil, err
 	}
-	err = nil
-	for _, e := range entries {
-		path := filepath.Join(s.Dir, e.Name())
-		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != except { // one with a dot is being written
-			err = errors.Join(err, os.RemoveAll(path))
-		}
+	err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&state) }, "SELECT state FROM progress WHERE bounds = ?", s.bounds())
+	if errors.Is(err, db.ErrSchema) {
+		err = nil
+	}
+	return state, errors.Join(err, v.Close())
+}
+
+// setProgress replaces the progress; nil removes it.
+func (s Store) setProgress(ctx context.Context, tx *db.Tx, state []byte) error {
+	err := tx.Exec(ctx, progressTable+"; PRAGMA secure_delete = ON; DELETE FROM progress") // it names sessions, which may be forgotten
+	if err == nil && state != nil {
+		err = tx.Exec(ctx, "INSERT INTO progress VALUES (?, ?)", s.bounds(), state)
 	}
 	return err
+}
+
+// DropProgress has all transcripts be read again.
+func (s Store) DropProgress(ctx context.Context) error {
+	if _, err := os.Stat(s.file()); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error { return s.setProgress(ctx, tx, nil) })
 }
 
 // inTransaction writes in one transaction, as the only one who does. A file that is not there is made.

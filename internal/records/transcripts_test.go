@@ -28,7 +28,7 @@ func of(t *testing.T, call string, days, size int) records.Redacted {
 
 func derive(t *testing.T, s records.Store, all ...records.Redacted) int {
 	t.Helper()
-	n, err := s.AddFromTranscripts(t.Context(), all)
+	n, err := s.AddFromTranscripts(t.Context(), all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Versions before 0.2 kept caches and the record of what was made in .rekal/ in the worktree, which a line in info/exclude hid from git. What can be
-// moved to today's folder is moved, because vectors take long to make.
+// Versions before 0.2 kept caches and the record of what was made in .rekal/ in the worktree, which a line in info/exclude hid from git. The index is
+// moved to today's folder, because vectors take long to make.
 
 // formerPattern is the line that hid the former folder.
 const formerPattern = ".rekal/"
@@ -59,8 +59,8 @@ func withoutFormerPattern(text string) string {
 	return kept.String()
 }
 
-// AdoptFormerDir moves what a former version left in its folder to today's, and removes the folder if nothing of others is in it. What is there
-// already wins: it is newer.
+// AdoptFormerDir moves the index that a former version left in its folder to today's, and removes the folder if nothing of others is in it. What is
+// there already wins: it is newer.
 func AdoptFormerDir(former, rekalDir string) error {
 	if err := os.MkdirAll(rekalDir, 0o700); err != nil {
 		return err
@@ -82,7 +82,7 @@ func AdoptFormerDir(former, rekalDir string) error {
 			continue
 		}
 		from, to := filepath.Join(former, e.Name()), filepath.Join(rekalDir, e.Name())
-		if exists(to) || os.Rename(from, to) != nil { // another file system: it is made anew
+		if !strings.HasPrefix(e.Name(), "recall.db") || exists(to) || os.Rename(from, to) != nil { // another file system: it is made anew
 			err = errors.Join(err, os.RemoveAll(from))
 		}
 	}

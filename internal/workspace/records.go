@@ -35,12 +35,13 @@ func (w *Workspace) WithRecords(ctx context.Context, look func(*records.View) er
 }
 
 // OutputReader reads what commands printed from the transcripts of this repository.
-func (w *Workspace) OutputReader() *capture.OutputReader {
+func (w *Workspace) OutputReader(ctx context.Context) (*capture.OutputReader, error) {
 	conf, _ := w.Settings() // what is wrong with it was told
-	return &capture.OutputReader{ProgressFile: w.Records().ProgressFile(), Capturer: &capture.Capturer{
+	progress, err := w.Records().Progress(ctx)
+	return capture.NewOutputReader(&capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: exclusionsOf(conf),
-	}}
+	}, progress), err
 }
 
 // exclusionsOf are the times and sessions that settings keep out of a capture.

@@ -1,0 +1,113 @@
+// Package statedb keeps what this clone knows beside its ledgers and its index, in one SQLite file in git-rekal's folder of the git directory:
+//
+//	state.db
+//	    texts   one text or document by name: how far capture read, which fetched ledgers were taken in, …
+//	    edits   what sessions did to files, as prints of lines, by path
+//
+// In and out: rows. What they say is the business of the packages that write them.
+//
+// Promises: a change is all or nothing for other processes, and after a kill; none waits long for another process, since a commit may wait for it.
+// Everything can be made again, from ledgers, transcripts and the code. So no change waits for the disk, a file that is damaged or of another version is
+// made anew, and where the folder is gone, as after a clean, a change does nothing.
+package statedb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+)
+
+// file is its name in the folder.
+const file = "state.db"
+
+// patience is how long a change waits for other processes, each of which takes less than a millisecond.
+const patience = time.Second
+
+func layout() db.Layout {
+	return db.Layout{
+		Application: 0x72656b73, // "reks"
+		Version:     1,
+		Temporary:   patience,
+		Tables: `
+CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, sum INTEGER NOT NULL, text BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS edits (path TEXT NOT NULL, sum INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (path, sum));
+INSERT INTO texts VALUES ('born', 0, hex(randomblob(8))) ON CONFLICT DO NOTHING;`,
+	}
+}
+
+// Read asks the database of a folder. Of one that is not there, or is damaged, nothing is asked.
+func Read(ctx context.Context, dir string, ask func(db.Querier) error) error {
+	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+		return nil //nolint:nilerr // what can't be looked at says nothing
+	}
+	return open(ctx, dir, func(d *db.DB) error { return ask(d) })
+}
+
+// Change changes the database of a folder in one transaction. With a new one goes what versions before 0.2 kept in files.
+func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) error) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
+		if err := remove(dir, "capture.cache*", "edits"); err != nil {
+			return fmt.Errorf("state: %w", err)
+		}
+	}
+	return open(ctx, dir, func(d *db.DB) error { return d.Change(ctx, do) })
+}
+
+// open opens the database, and makes it anew where it is damaged or of another version, also where use finds that.
+func open(ctx context.Context, dir string, use func(*db.DB) error) (err error) {
+	for range 2 {
+		var d *db.DB
+		if d, err = layout().Open(ctx, filepath.Join(dir, file), db.ReadWrite); err == nil {
+			err = errors.Join(use(d), d.Close())
+		}
+		if !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrSchema) {
+			break
+		}
+		err = errors.Join(err, remove(dir, file+"*"))
+	}
+	if err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	return nil
+}
+
+func remove(dir string, patterns ...string) (err error) {
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // it is a pattern
+		for _, path := range found {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return err
+}
+
+// Text is the text of a name; nil for none, or where it can't be read. born tells the database from one that was made anew.
+func Text(dir, name string) (text []byte, born string) {
+	var sum uint32
+	err := Read(context.Background(), dir, func(q db.Querier) error {
+		return db.Each(context.Background(), q, func(rows *db.Rows) error { return rows.Scan(&sum, &text, &born) },
+			"SELECT sum, text, (SELECT text FROM texts WHERE name = 'born') FROM texts WHERE name = ?", name)
+	})
+	if err != nil || sum != crc32.ChecksumIEEE(text) { // SQLite itself does not see each damage
+		return nil, ""
+	}
+	return text, born
+}
+
+// SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since.
+func SetText(dir, name string, text []byte, born string) error {
+	return Change(context.Background(), dir, func(ctx context.Context, tx *db.Tx) error {
+		return tx.Exec(ctx, `INSERT OR REPLACE INTO texts SELECT ?1, ?2, ?3 WHERE ?4 IN ('', (SELECT text FROM texts WHERE name = 'born'))`,
+			name, crc32.ChecksumIEEE(text), text, born)
+	})
+}

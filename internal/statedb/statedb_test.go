@@ -1,0 +1,124 @@
+package statedb_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/statedb"
+)
+
+func set(t *testing.T, dir, name, text, born string) {
+	t.Helper()
+	if err := statedb.SetText(dir, name, []byte(text), born); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t *testing.T, dir, name, text string) (born string) {
+	t.Helper()
+	got, born := statedb.Text(dir, name)
+	if string(got) != text {
+		t.Errorf("%s is %q, want %q", name, got, text)
+	}
+	return born
+}
+
+func TestMadeAnew(t *testing.T) {
+	for name, harm := range map[string]func(file string) error{
+		"gone":              os.Remove,
+		"nonsense":          func(file string) error { return os.WriteFile(file, []byte("nonsense"), 0o600) },
+		"cut off":           func(file string) error { return os.Truncate(file, 5000) },
+		"empty":             func(file string) error { return os.Truncate(file, 0) },
+		"a later version":   func(file string) error { return inFile(t, file, "PRAGMA user_version = 99") },
+		"without a table":   func(file string) error { return inFile(t, file, "DROP TABLE texts") },
+		"another program's": func(file string) error { return inFile(t, file, "PRAGMA application_id = 7") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			set(t, dir, "a", "one", "")
+			born := want(t, dir, "a", "one")
+			if err := harm(filepath.Join(dir, "state.db")); err != nil {
+				t.Fatal(err)
+			}
+			want(t, dir, "a", "")
+			set(t, dir, "a", "two", born) // of one that goes by what the former one said
+			want(t, dir, "a", "")
+			set(t, dir, "a", "three", "")
+			want(t, dir, "a", "three")
+		})
+	}
+}
+
+func inFile(t *testing.T, file, statement string) error {
+	t.Helper()
+	return statedb.Change(t.Context(), filepath.Dir(file), func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
+}
+
+// A damage that SQLite does not see: the text is none.
+func TestFlippedBit(t *testing.T) {
+	dir := t.TempDir()
+	set(t, dir, "a", "one", "")
+	if err := inFile(t, filepath.Join(dir, "state.db"), "UPDATE texts SET text = 'ona' WHERE name = 'a'"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, dir, "a", "")
+}
+
+// Where the folder is gone nothing is made; what a former version left goes with the first change.
+func TestFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rekal")
+	set(t, dir, "a", "one", "")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("it made the folder")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "edits", "ab"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"capture.cache", "capture.cache.123", "made"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(t, dir, "a", "one", "")
+	entries, err := os.ReadDir(dir)
+	var left []string
+	for _, e := range entries {
+		if e.Name() != "state.db-journal" {
+			left = append(left, e.Name())
+		}
+	}
+	if err != nil || fmt.Sprint(left) != "[made state.db]" {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "state.db")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v, %v", info, err)
+	}
+}
+
+// Several processes, here connections, lose nothing, also where all of them find no file.
+func TestAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var beside sync.WaitGroup
+	for i := range 16 {
+		beside.Go(func() {
+			for j := range 8 {
+				name := fmt.Sprint(i, " ", j)
+				if err := statedb.SetText(dir, name, []byte(name), ""); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	beside.Wait()
+	for i := range 16 {
+		for j := range 8 {
+			name := fmt.Sprint(i, " ", j)
+			want(t, dir, name, name)
+		}
+	}
+}
