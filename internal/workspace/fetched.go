@@ -2,24 +2,23 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// fetchedFile lists, below .git/rekal/, the remote-tracking refs of ledgers that a question has taken in or left to a sync: an OID and a ref a
-// line. As long as the refs are unchanged, a question does no more than compare them.
-const fetchedFile = "fetched"
+// fetchedName names, in package statedb, the remote-tracking refs of ledgers that a question has taken in or left to a sync, with their OIDs. As long as
+// the refs are unchanged, a question does no more than compare them.
+const fetchedName = "fetched"
 
 // takeInTime is how long a question takes to take in fetched ledgers. A hostile ledger takes longer, and is left to a sync.
 const takeInTime = 3 * time.Second
@@ -27,9 +26,13 @@ const takeInTime = 3 * time.Second
 // adoptFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the agreement, or from the only
 // remote. It returns no error, because the question can be answered without.
 func (w *Workspace) adoptFetched(ctx context.Context) {
-	path := filepath.Join(w.RekalDir(), fetchedFile)
-	known := readFetched(path)
-	if all, err := ledger.Fetched(w.Repo, "*"); err != nil || len(all) == 0 || maps.Equal(all, known) { // mostly: which remote counts need not be asked
+	all, err := ledger.Fetched(w.Repo, "*")
+	if err != nil || len(all) == 0 {
+		return
+	}
+	known := map[string]git.OID{}
+	text, _ := statedb.Text(w.RekalDir(), fetchedName)
+	if json.Unmarshal(text, &known) == nil && maps.Equal(all, known) { // mostly: which remote counts need not be asked
 		return
 	}
 	conf, err := w.Settings()
@@ -70,7 +73,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 	if moved { // the next hook has less to read
 		_ = capture.UpdateCache(within, w.Repo, w.RekalDir())
 	}
-	_ = writeFetched(path, tips) // where that can't be, the next question looks again
+	_ = w.noteFetched(tips) // where that can't be, the next question looks again
 }
 
 // fetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
@@ -91,29 +94,14 @@ func (w *Workspace) NoteSynced(ctx context.Context, remote string) {
 		return
 	}
 	if tips, err := ledger.Fetched(w.Repo, remote); err == nil {
-		_ = writeFetched(filepath.Join(w.RekalDir(), fetchedFile), tips) // as above
+		_ = w.noteFetched(tips) // as above
 	}
 }
 
-func readFetched(path string) map[string]git.OID {
-	text, _ := os.ReadFile(path) // none is none
-	known := map[string]git.OID{}
-	for line := range strings.Lines(string(text)) {
-		if id, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			known[ref] = git.OID(id)
-		}
+func (w *Workspace) noteFetched(tips map[string]git.OID) error {
+	text, err := json.Marshal(tips)
+	if err != nil {
+		return err
 	}
-	return known
-}
-
-func writeFetched(path string, tips map[string]git.OID) error {
-	var b strings.Builder
-	for _, ref := range slices.Sorted(maps.Keys(tips)) {
-		fmt.Fprintf(&b, "%s %s\n", tips[ref], ref)
-	}
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.WriteFile(fresh, []byte(b.String()), 0o600); err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	return os.Rename(fresh, path)
+	return statedb.SetText(w.RekalDir(), fetchedName, text, "")
 }

@@ -3,39 +3,33 @@ package workspace
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// toldHooks is the file in RekalDir with what was said of lost hooks, so that it is said once.
-const toldHooks = "hooks-told"
+// toldHooks names, in package statedb, what was said of lost hooks, so that it is said once.
+const toldHooks = "hooks"
 
 // LostHooks is an error that says that git runs our hooks no more, as a hook manager may have taken them away, and what to do; nil where all is well,
 // or it was said already. It asks nobody: that costs a few looks at files.
 func (w *Workspace) LostHooks() error {
 	what := w.lostHooks()
-	file := filepath.Join(w.RekalDir(), toldHooks)
-	told, err := os.ReadFile(file)
-	switch {
-	case what == string(told):
+	if told, _ := statedb.Text(w.RekalDir(), toldHooks); what == string(told) {
 		return nil
-	case what == "":
-		return os.Remove(file)
-	case err != nil && !errors.Is(err, os.ErrNotExist) || os.WriteFile(file, []byte(what), 0o600) != nil:
-		return nil // who can't note it would say it each time
+	}
+	if w.noteLostHooks(what) != nil || what == "" {
+		return nil //nolint:nilerr // who can't note it would say it each time
 	}
 	return errors.New(what)
 }
 
-// noteLostHooks has LostHooks not repeat what init has just said.
-func (w *Workspace) noteLostHooks() {
-	if what := w.lostHooks(); what != "" {
-		_ = os.WriteFile(filepath.Join(w.RekalDir(), toldHooks), []byte(what), 0o600) // then it is said once more
-	}
+// noteLostHooks has LostHooks not repeat what was just said.
+func (w *Workspace) noteLostHooks(what string) error {
+	return statedb.SetText(w.RekalDir(), toldHooks, []byte(what), "")
 }
 
 // HookFileCalls reports whether a hook that is a file calls git-rekal.

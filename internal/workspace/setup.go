@@ -101,7 +101,9 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 		report, err = setup.Install(l)
 		return err
 	})
-	w.noteLostHooks()
+	if what := w.lostHooks(); what != "" {
+		_ = w.noteLostHooks(what) // else it is said once more
+	}
 	if err == nil {
 		if !l.ByMachine { // somebody asked for it, whatever a clean left
 			_, err = w.Machine().SetCleaned(ctx, w.Repo.Layout().CommonDir, false)
