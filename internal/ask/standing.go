@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,11 +21,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/statedb"
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// linesFile is the cache of Standing: the files of HEAD by their paths, each a countedFile, in CBOR: JSON takes several times as long to read.
-const linesFile = "lines"
+// linesName names, in package statedb, what Standing keeps: the files of HEAD by their paths, each a countedFile, in CBOR. JSON takes several times as
+// long to read.
+const linesName = "lines"
 
 // countedFile is where the lines of a file come from, and whose they are.
 type countedFile struct {
@@ -201,29 +201,22 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 
 func (m *Moment) readCounted() map[string]*countedFile {
 	out := map[string]*countedFile{}
-	text, err := os.ReadFile(filepath.Join(m.w.RekalDir(), linesFile))
-	form, wrong := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32, MaxArrayElements: math.MaxInt32}.DecMode() // a path may be any bytes
-	if cmp.Or(err, wrong) != nil || form.Unmarshal(text, &out) != nil {                                                                 // it is made anew
+	text, _ := statedb.Text(m.w.RekalDir(), linesName)
+	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32, MaxArrayElements: math.MaxInt32}.DecMode() // a path may be any bytes
+	if err != nil || form.Unmarshal(text, &out) != nil {                                                                              // it is made anew
 		return map[string]*countedFile{}
 	}
 	return out
 }
 
-// writeCounted replaces the cache. Files that do not stand in HEAD are left out.
+// writeCounted replaces what is kept. Files that do not stand in HEAD are left out.
 func (m *Moment) writeCounted(known map[string]*countedFile) error {
 	maps.DeleteFunc(known, func(_ string, f *countedFile) bool { return !f.stands })
-	f, err := os.CreateTemp(m.w.RekalDir(), linesFile+"-*")
+	text, err := cbor.Marshal(known)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(cbor.NewEncoder(f).Encode(known), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(m.w.RekalDir(), linesFile))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return statedb.SetText(m.w.RekalDir(), linesName, text, "")
 }
 
 // LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.

@@ -81,15 +81,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	defer stop()
 	within, cancel := context.WithTimeout(whole, wait)
 	defer cancel()
-	leave := func(input string, err error) error {
-		if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) && !errors.Is(err, errSlowAgent) {
-			return err
-		}
-		if !c.Late && c.startLater(p, input) == nil {
-			return nil
-		}
-		return errTooMuch
-	}
+	leave := func(input string, err error) error { return c.leave(ctx, p, input, err) }
 	w, err := workspace.Open(whole, p) // what it starts ends with git's patience
 	if err != nil {
 		return leave("", err)
@@ -137,6 +129,17 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		_ = capture.UpdateCache(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
 	}
 	return err
+}
+
+// leave leaves what takes too long, as an error says, to a process that nobody waits for.
+func (c Call) leave(ctx context.Context, p workspace.Process, input string, err error) error {
+	if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) && !errors.Is(err, errSlowAgent) {
+		return err
+	}
+	if !c.Late && c.startLater(p, input) == nil {
+		return nil
+	}
+	return errTooMuch
 }
 
 func (c Call) capture(ctx context.Context, w *workspace.Workspace, author workspace.Author, via, input string) error {

@@ -56,7 +56,7 @@ func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) er
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
-		if err := remove(dir, "capture.cache*", "edits", "fetched*", "hooks-told", "records/progress-*"); err != nil {
+		if err := remove(dir, "capture.cache*", "edits", "fetched*", "hooks-told", "lines*", "records/progress-*"); err != nil {
 			return fmt.Errorf("state: %w", err)
 		}
 	}

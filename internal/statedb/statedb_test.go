@@ -12,9 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-func set(t *testing.T, dir, name, text, born string) {
+func set(t *testing.T, dir, text, born string) {
 	t.Helper()
-	if err := statedb.SetText(dir, name, []byte(text), born); err != nil {
+	if err := statedb.SetText(dir, "a", []byte(text), born); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,15 +40,15 @@ func TestMadeAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			set(t, dir, "a", "one", "")
+			set(t, dir, "one", "")
 			born := want(t, dir, "a", "one")
 			if err := harm(filepath.Join(dir, "state.db")); err != nil {
 				t.Fatal(err)
 			}
 			want(t, dir, "a", "")
-			set(t, dir, "a", "two", born) // of one that goes by what the former one said
+			set(t, dir, "two", born) // of one that goes by what the former one said
 			want(t, dir, "a", "")
-			set(t, dir, "a", "three", "")
+			set(t, dir, "three", "")
 			want(t, dir, "a", "three")
 		})
 	}
@@ -62,7 +62,7 @@ func inFile(t *testing.T, file, statement string) error {
 // A damage that SQLite does not see: the text is none.
 func TestFlippedBit(t *testing.T) {
 	dir := t.TempDir()
-	set(t, dir, "a", "one", "")
+	set(t, dir, "one", "")
 	if err := inFile(t, filepath.Join(dir, "state.db"), "UPDATE texts SET text = 'ona' WHERE name = 'a'"); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestFlippedBit(t *testing.T) {
 // Where the folder is gone nothing is made; what a former version left goes with the first change.
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rekal")
-	set(t, dir, "a", "one", "")
+	set(t, dir, "one", "")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("it made the folder")
 	}
@@ -84,7 +84,7 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set(t, dir, "a", "one", "")
+	set(t, dir, "one", "")
 	entries, err := os.ReadDir(dir)
 	var left []string
 	for _, e := range entries {
