@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/replace"
 )
 
 // Machine is the folder of one user; the zero value keeps nothing.
@@ -205,11 +206,7 @@ func (m Machine) writeLines(file string, all []string) error {
 		}
 		return nil
 	}
-	fresh := path + ".new"
-	if err := os.WriteFile(fresh, []byte(strings.Join(all, "\n")+"\n"), 0o600); err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	return os.Rename(fresh, path)
+	return replace.File(path, []byte(strings.Join(all, "\n")+"\n"))
 }
 
 // removeEmptyFolder removes the folder if it is empty, and then the folder above it if Add made that.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/replace"
 )
 
 // words say in which files of a tree a word stands. The cache is one file:
@@ -102,17 +102,7 @@ func (w *words) save(dir string) {
 	if w == nil || w.data == nil {
 		return
 	}
-	next, err := os.CreateTemp(dir, wordsFile+".*")
-	if err != nil {
-		return
-	}
-	_, err = next.Write(w.data)
-	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), filepath.Join(dir, wordsFile))
-	}
-	if err != nil {
-		_ = os.Remove(next.Name()) // a cache
-	}
+	_ = replace.File(filepath.Join(dir, wordsFile), w.data)
 }
 
 // openWords opens the cache; it returns nil if there is none, or if it can't be read. The garbage collector closes the file.

@@ -34,6 +34,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/replace"
 )
 
 // Limit is how large the file becomes at most, in bytes: about 4,000 values in all their forms.
@@ -192,7 +193,7 @@ func (s *Store) createKey() error {
 	return s.withWriteLock(func() error {
 		text, err := os.ReadFile(s.path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return s.replace([]byte(header + hex.EncodeToString(key) + "\n"))
+			return replace.File(s.path, []byte(header+hex.EncodeToString(key)+"\n"))
 		}
 		if err == nil {
 			s.prints, err = parse(text)
@@ -213,7 +214,7 @@ func (s *Store) append(lines []byte) error {
 			first, rest, _ := bytes.Cut(text, []byte("\n"))
 			rest = append(rest, lines...)
 			_, rest, _ = bytes.Cut(rest[len(rest)-Limit/2:], []byte("\n"))
-			return s.replace(bytes.Join([][]byte{first, rest}, []byte("\n")))
+			return replace.File(s.path, bytes.Join([][]byte{first, rest}, []byte("\n")))
 		}
 		if text[len(text)-1] != '\n' {
 			lines = append([]byte("\n"), lines...)
@@ -237,15 +238,6 @@ func (s *Store) withWriteLock(do func() error) error {
 		return err
 	}
 	return errors.Join(do(), held.Remove())
-}
-
-// replace writes the file anew, completely or not at all.
-func (s *Store) replace(text []byte) error {
-	next := s.path + ".new"
-	if err := os.WriteFile(next, text, 0o600); err != nil {
-		return errors.Join(err, os.Remove(next))
-	}
-	return os.Rename(next, s.path)
 }
 
 const (

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/git-rekal/git-rekal/internal/replace"
 )
 
 // WriteForAgent writes what an agent is about to read into a file of git-rekal's folder, where nobody else of the machine reads it, in the place of
@@ -14,19 +16,7 @@ func (w *Workspace) WriteForAgent(name, text string) (path string, err error) {
 		return "", fmt.Errorf("workspace: %w", err)
 	}
 	path = filepath.Join(dir, name+".md")
-	f, err := os.CreateTemp(dir, name+"-*")
-	if err != nil {
-		return "", fmt.Errorf("workspace: %w", err)
-	}
-	_, err = f.WriteString(text)
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := replace.File(path, []byte(text)); err != nil {
 		return "", fmt.Errorf("workspace: %w", err)
 	}
 	return path, nil
