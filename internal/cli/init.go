@@ -65,8 +65,9 @@ get an entry, too, each if its agent has sessions here, or if the file or its fo
 opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them stays.
 
 --brief tells agents what was last done here, at the start of a session and after a compaction (see "git rekal help brief").
---brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json, .codex/hooks.json,
-.gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI).
+--brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json and, for agents that
+are used here, to .codex/hooks.json, .gemini/settings.json, .github/hooks/git-rekal.json (Copilot CLI), .qwen/settings.json or
+.factory/settings.json.
 
 --pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
 	}

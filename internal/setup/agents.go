@@ -13,7 +13,7 @@ import (
 type agentFile struct {
 	path   string   // slash-separated, below the worktree
 	agent  string   // its name as a source
-	signs  []string // files and folders below the worktree that ask for a server; so do the agent's sessions
+	signs  []string // files and folders below the worktree that show that the agent is used, as its sessions do; nil: it is always written
 	server section  // our MCP server; nil where the agent looks elsewhere for servers
 	hooks  *hookFormat
 }
@@ -32,6 +32,9 @@ type hookFormat struct {
 // agentFiles are those that are known as of November 2026: by the documentation of each agent. Hooks were tried with the real programs
 // (docs/agents.md). Claude Code, Copilot CLI and VS Code read .mcp.json, which is always written. Cursor may start a server in the home
 // folder, so it is told the repository.
+//
+// The agents' own commands, tried in November 2026, do worse than an insertion: "claude mcp add" writes the whole file anew, "gemini mcp add" takes
+// nine seconds and drops the other servers of a file with comments, and "codex mcp add" knows only the user's own configuration.
 func agentFiles() []agentFile {
 	const begins = "startup|resume|clear|compact"
 	const command, stdio = `"command": "git-rekal"`, `"type": "stdio"`
@@ -45,7 +48,7 @@ func agentFiles() []agentFile {
 		},
 		{path: ".codex/config.toml", agent: "codex", signs: []string{".codex"}, server: codexServer{}},
 		{
-			path: ".codex/hooks.json", agent: "codex",
+			path: ".codex/hooks.json", agent: "codex", signs: []string{".codex"},
 			hooks: &hookFormat{
 				startMatcher: begins, prompt: "UserPromptSubmit", timeout: 5,
 				trustHint: "Codex runs hooks of a project only when you trust them: /hooks shows them",
@@ -56,7 +59,10 @@ func agentFiles() []agentFile {
 			server: jsonServer("mcpServers", true, command, args),
 			hooks:  &hookFormat{comments: true, prompt: "BeforeAgent", timeout: 5000},
 		},
-		{path: ".github/hooks/git-rekal.json", agent: "copilot-cli", hooks: &hookFormat{prompt: "UserPromptSubmit", timeout: 5}},
+		{
+			path: ".github/hooks/git-rekal.json", agent: "copilot-cli", signs: []string{".github/hooks", ".github/copilot-instructions.md"},
+			hooks: &hookFormat{prompt: "UserPromptSubmit", timeout: 5},
+		},
 		{path: "opencode.json", agent: "opencode", signs: []string{"opencode.json", ".opencode"}, server: opencode},
 		{path: "opencode.jsonc", signs: []string{"opencode.jsonc"}, server: opencode},
 		{
@@ -64,7 +70,7 @@ func agentFiles() []agentFile {
 			server: jsonServer("mcpServers", true, command, args),
 			hooks:  &hookFormat{comments: true, startMatcher: begins, prompt: "UserPromptSubmit", timeout: 5},
 		},
-		{path: ".factory/settings.json", agent: "droid", hooks: &hookFormat{timeout: 5}},
+		{path: ".factory/settings.json", agent: "droid", signs: []string{".factory"}, hooks: &hookFormat{timeout: 5}},
 		{path: ".factory/mcp.json", agent: "droid", signs: []string{".factory"}, server: jsonServer("mcpServers", true, stdio, command, args)},
 		{path: "kilo.json", agent: "kilo", signs: []string{"kilo.json", ".kilo"}, server: opencode},
 		{path: ".pi/mcp.json", agent: "pi", signs: []string{".pi"}, server: jsonServer("mcpServers", false, command, args)},
@@ -93,19 +99,13 @@ func BriefedAgents(worktree string) (agents []string) {
 // hasHooks reports whether a text speaks of our hooks in any form.
 func hasHooks(text []byte) bool { return bytes.Contains(text, []byte("rekal brief --hook")) }
 
-// wantsServer reports whether the agents that read a file are used here: there are sessions of this repository, or something of theirs in the
-// worktree.
-func (l Layout) wantsServer(f agentFile) bool {
+// isUsed reports whether the agents that read a file are used here: there are sessions of this repository, or something of theirs in the worktree.
+func (l Layout) isUsed(f agentFile) bool {
 	inTree := func(path string) bool { return exists(filepath.Join(l.WorkTree, path)) }
-	switch {
-	case f.server == nil:
-		return false
-	case f.agent == "" && f.signs == nil:
-		return true
-	case f.path == "opencode.json" && inTree("opencode.jsonc"): // it reads both
+	if f.path == "opencode.json" && inTree("opencode.jsonc") { // it reads both
 		return inTree(f.path)
 	}
-	return slices.Contains(l.Agents, f.agent) || slices.ContainsFunc(f.signs, inTree)
+	return f.signs == nil || slices.Contains(l.Agents, f.agent) || slices.ContainsFunc(f.signs, inTree)
 }
 
 // serverAddition adds our MCP server to a file.
@@ -143,8 +143,8 @@ func (f agentFile) hookAddition(b Brief) addition {
 
 // requestedAdditions are the additions that the user asks for, in the files of the agents that are used here.
 func (l Layout) requestedAdditions() (all []addition) {
-	for _, f := range agentFiles() {
-		if l.MCP && l.wantsServer(f) {
+	for _, f := range slices.DeleteFunc(agentFiles(), func(f agentFile) bool { return !l.isUsed(f) }) {
+		if l.MCP && f.server != nil {
 			all = append(all, f.serverAddition())
 		}
 		if l.Brief != (Brief{}) && f.hooks != nil {

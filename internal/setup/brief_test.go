@@ -45,7 +45,7 @@ func TestBriefAndPointer(t *testing.T) {
 					r.write(r.at(tt.path), tt.before, 0o640)
 				}
 				l := r.layout()
-				l.Brief, l.Pointer = setup.Brief{Start: true, Prompts: true, Edits: true}, true
+				l.Brief, l.Pointer, l.Agents = setup.Brief{Start: true, Prompts: true, Edits: true}, true, briefed
 				first := installed(t, l, r.at(tt.path))
 				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)
@@ -127,17 +127,22 @@ func TestBriefRefused(t *testing.T) {
 	}
 }
 
-// TestBriefForEach: each agent's hooks are written where none of them was used before, and all is gone with clean.
+// briefed are the agents whose hooks take a brief.
+var briefed = []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}
+
+// TestBriefForEach: the hooks of each agent that is used are written where it had none before, and all is gone with clean. Claude Code's always are.
 func TestBriefForEach(t *testing.T) {
-	r := newRepo(t, "work")
-	before := r.snapshot()
-	l := r.layout()
-	if got := setup.BriefedAgents(l.WorkTree); got != nil {
-		t.Errorf("before init: %q", got)
+	for _, used := range [][]string{{"claude-code"}, {"claude-code", "copilot-cli"}, briefed} {
+		r := newRepo(t, "work")
+		before := r.snapshot()
+		l := r.layout()
+		if got := setup.BriefedAgents(l.WorkTree); got != nil {
+			t.Errorf("before init: %q", got)
+		}
+		l.Brief, l.Agents = setup.Brief{Start: true}, used[1:]
+		install(t, l)
+		harness.Equal(t, "agents", used, setup.BriefedAgents(l.WorkTree))
+		remove(t, l)
+		harness.Equal(t, "tree after clean", before, r.snapshot())
 	}
-	l.Brief = setup.Brief{Start: true}
-	install(t, l)
-	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}, setup.BriefedAgents(l.WorkTree))
-	remove(t, l)
-	harness.Equal(t, "tree after clean", before, r.snapshot())
 }
