@@ -31,7 +31,7 @@ func newCleanCmd(app *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clean [--ledger] [--records]\nclean --all", Short: "remove what init made",
 		Long: `
-Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Former hooks come back, byte for byte.
+Removes hooks, skill, caches and rekal.remote, in all worktrees. Former hooks come back, byte for byte.
 
 These stay:
 

@@ -45,8 +45,8 @@ func newInitCmd(app *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --global [--exclude GLOB]… [--exclude-remote GLOB]…", Short: "set up, import sessions",
 		Long: `
-Sets the repository up: the ledger branch rekal/<email>, the caches in .git/rekal, the hooks and the agents' skill, which git ignores
-through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
+Sets the repository up: the ledger branch rekal/<email>, the caches in .git/rekal, the hooks and the agents' skill, which git ignores.
+It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
 along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
 
 All worktrees share hooks and caches. A worktree has the skill if init was run there.

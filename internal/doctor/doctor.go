@@ -217,7 +217,7 @@ func (d *doctor) setup(ctx context.Context) {
 		d.addCheck("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
 	}
 	if len(problems) == 0 && err == nil {
-		d.addCheck("setup", Well, "", "hooks, exclude lines and skill are in place")
+		d.addCheck("setup", Well, "", "hooks and skill are in place")
 	}
 }
 

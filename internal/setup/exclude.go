@@ -2,8 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -15,74 +13,26 @@ const (
 	bom = "\ufeff"
 )
 
-// excludePatterns are what stands between blockBegin and blockEnd.
-func excludePatterns() []string {
-	return []string{".claude/skills/rekal/", ".agents/skills/rekal/"}
-}
-
-func excludeBlock() string {
-	return blockBegin + "\n" + strings.Join(excludePatterns(), "\n") + "\n" + blockEnd + "\n"
-}
-
-// excluded reports whether Install has been here: its lines stand in the exclude file.
-func excluded(exclude string) bool {
-	text, err := os.ReadFile(exclude)
-	return err == nil && strings.Contains(string(text), blockBegin)
-}
-
-// installExclude puts the block at the head of info/exclude: there, unlike at the end, it
-// does not matter whether the last line had a newline, so that everything else, also what
-// the user adds later, comes back byte for byte.
-func installExclude(l Layout, r *Report) error {
+// removeExclude takes our lines out of info/exclude, where versions before 0.2 hid what lies in a worktree. It reports whether there were any.
+func removeExclude(l Layout) (removed bool, err error) {
 	if isLink(l.Exclude) {
-		r.addHint("%s is a link to a file that may serve other repositories; add these lines there: %s",
-			l.pathForUser(l.Exclude), strings.Join(excludePatterns(), " and "))
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(l.Exclude), 0o777); err != nil {
-		return fmt.Errorf("setup: make the exclude file's folder: %w", err)
-	}
-	return editExclude(l, r, func(text string) string {
-		if strings.Contains(text, excludeBlock()) {
-			return text
-		}
-		return addBlock(cutBlock(text)) // a damaged block is made anew
-	})
-}
-
-// editExclude gives the exclude file another text.
-func editExclude(l Layout, r *Report, edit func(text string) string) error {
-	text, err := readIfThere(l.Exclude)
-	if err != nil {
-		return fmt.Errorf("setup: read the exclude file: %w", err)
-	}
-	edited := edit(string(text))
-	if edited == string(text) {
-		return nil
-	}
-	if err := writeFile(l.Exclude, []byte(edited), 0o666); err != nil {
-		return fmt.Errorf("setup: write the exclude file: %w", err)
-	}
-	r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
-	return nil
-}
-
-func removeExclude(l Layout, r *Report) error {
-	if isLink(l.Exclude) {
-		return nil
+		return false, nil
 	}
 	if err := removeHalfWritten(l.Exclude); err != nil {
-		return err
+		return false, err
 	}
-	return editExclude(l, r, cutBlock)
-}
-
-// addBlock puts the block at the head of the text, behind a byte order mark.
-func addBlock(text string) string {
-	if rest, marked := strings.CutPrefix(text, bom); marked {
-		return bom + excludeBlock() + rest
+	text, err := readIfThere(l.Exclude)
+	if err != nil {
+		return false, fmt.Errorf("setup: read the exclude file: %w", err)
 	}
-	return excludeBlock() + text
+	rest := cutBlock(string(text))
+	if rest == string(text) {
+		return false, nil
+	}
+	if err := writeFile(l.Exclude, []byte(rest), 0o666); err != nil {
+		return false, fmt.Errorf("setup: write the exclude file: %w", err)
+	}
+	return true, nil
 }
 
 // cutBlock takes our block out of the text, if there is one. Lines of
@@ -125,5 +75,5 @@ func lineEquals(want string) func(string) bool {
 // the folders that they put a skill in.
 func isOurLine(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") ||
-		slices.ContainsFunc(append(excludePatterns(), formerPattern, blockBegin, blockEnd), func(p string) bool { return lineEquals(p)(line) })
+		slices.ContainsFunc([]string{formerPattern, blockBegin, blockEnd}, func(p string) bool { return lineEquals(p)(line) })
 }

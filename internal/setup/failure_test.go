@@ -15,7 +15,6 @@ import (
 func TestPartialFailure(t *testing.T) {
 	for name, block := range map[string]struct{ path, others string }{
 		"hooks folder is a file": {".git/hooks", "skill"},
-		"info is a file":         {".git/info", "hooks"},
 		"agent folder is a file": {".claude", "hooks"},
 		".git/rekal is a file":   {".git/rekal", "skill"},
 	} {

@@ -15,9 +15,15 @@ import (
 // formerPattern is the line that hid the former folder.
 const formerPattern = ".rekal/"
 
-// IsInstalled reports whether Install has been here, and Remove was not.
-func IsInstalled(rekalDir, exclude string) bool {
-	return exists(filepath.Join(rekalDir, recordFile)) || excluded(exclude)
+// IsInstalled reports whether Install has been here, and Remove was not: also where somebody removed our folder.
+func IsInstalled(commonDir, rekalDir string) bool {
+	return exists(filepath.Join(rekalDir, recordFile)) || hasHooksOf(commonDir)
+}
+
+// hasHooksOf reports whether a git directory has our hooks, or the lines by which versions before 0.2 hid what lies in a worktree.
+func hasHooksOf(commonDir string) bool {
+	return strings.Contains(readText(filepath.Join(commonDir, "config")), `[hook "`+configNamePrefix) ||
+		strings.Contains(readText(filepath.Join(commonDir, "info", "exclude")), blockBegin) || holdsOurScript(filepath.Join(commonDir, "hooks"))
 }
 
 // MarkInstalled makes the folder of a repository that has neither hooks nor worktree, as a mirror, count as set up.

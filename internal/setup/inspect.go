@@ -27,15 +27,6 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	if info, err := os.Stat(l.RekalDir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		wrong("%s may be read by others than its owner: it holds conversations", l.pathForUser(l.RekalDir))
 	}
-	if !isLink(l.Exclude) {
-		text, err := readIfThere(l.Exclude)
-		if err != nil {
-			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
-		}
-		if !strings.Contains(string(text), excludeBlock()) {
-			wrong("%s lacks the lines that keep the skills out of git", l.pathForUser(l.Exclude))
-		}
-	}
 	if l.HooksOff && l.Runs == nil {
 		out = append(out, Problem{What: l.hooksOffNote(), Fix: "git rekal checkpoint", Hint: true})
 	}

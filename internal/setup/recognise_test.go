@@ -27,9 +27,10 @@ func TestNamesItself(t *testing.T) {
 	}
 }
 
-// What Install adds to info/exclude, Remove takes out to the byte.
+// What versions before 0.2 added to info/exclude, Remove takes out to the byte.
 func FuzzExclude(f *testing.F) {
-	for _, s := range []string{"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", excludeBlock(), "a\n" + excludeBlock() + "b"} {
+	const block = blockBegin + "\n.rekal/\n.claude/skills/rekal/\n" + blockEnd + "\n"
+	for _, s := range []string{"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", block, "a\n" + block + "b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -39,7 +40,11 @@ func FuzzExclude(f *testing.F) {
 			}
 			return
 		}
-		if again := cutBlock(addBlock(text)); again != text {
+		with := block + text
+		if rest, marked := strings.CutPrefix(text, bom); marked {
+			with = bom + block + rest
+		}
+		if again := cutBlock(with); again != text {
 			t.Fatalf("%q came back as %q", text, again)
 		}
 	})

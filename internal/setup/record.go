@@ -46,11 +46,11 @@ func readRecord(l Layout) (*record, error) {
 			if json.Unmarshal([]byte(quoted), &p) == nil && strings.Contains(p.Text, serverName) && len(additionsTo(path)) > 0 {
 				r.pieces[path] = append(r.pieces[path], p)
 			}
-		case slices.Contains(could, path) || inAnyWorktree(path):
+		case slices.Contains(could, path) || inAnyWorktree(path) || path == l.Exclude || path == filepath.Dir(l.Exclude): // of versions before 0.2
 			r.paths = append(r.paths, path)
 		}
 	}
-	if err != nil && isInstalled(l) {
+	if err != nil && (hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) || slices.ContainsFunc(could, isIgnoreFile)) {
 		r.paths = could
 		for _, path := range worktreePaths() {
 			if p := filepath.Join(l.WorkTree, path); l.WorkTree != "" && !r.has(p) {
@@ -65,7 +65,7 @@ func readRecord(l Layout) (*record, error) {
 func worktreePaths() (all []string) {
 	files := pointerFiles()
 	for _, root := range skillRoots() {
-		files = append(files, root+"/skills/rekal/"+skillFile)
+		files = append(files, root+"/skills/rekal/"+skillFile, root+"/skills/rekal/"+ignoreFile)
 	}
 	for _, f := range agentFiles() {
 		files = append(files, f.path)
@@ -86,15 +86,10 @@ func inAnyWorktree(path string) bool {
 	return slices.ContainsFunc(worktreePaths(), func(tail string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) })
 }
 
-// isInstalled reports whether anything outside of our folder shows that Install was here.
-func isInstalled(l Layout) bool {
-	return excluded(l.Exclude) || slices.ContainsFunc(hookDirs(l), holdsOurScript)
-}
-
 // pathsToMake are the paths that Install makes where they are missing. Our own folder is
 // not among them: it goes with its caches.
 func pathsToMake(l Layout) []string {
-	paths := []string{filepath.Dir(l.Exclude), l.Exclude}
+	var paths []string
 	if l.inGit(l.HooksDir) {
 		paths = append(paths, l.HooksDir)
 	}
@@ -102,7 +97,7 @@ func pathsToMake(l Layout) []string {
 		for _, root := range skillRoots() {
 			skills := filepath.Join(l.WorkTree, root, "skills")
 			dir := filepath.Join(skills, "rekal")
-			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile))
+			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile), filepath.Join(dir, ignoreFile))
 		}
 	}
 	return paths
@@ -126,7 +121,11 @@ func (r *record) noteAddition(path string, pieces []piece) error {
 
 // planMissing adds what is missing now and is about to be made.
 func (r *record) planMissing() error {
-	for _, p := range pathsToMake(r.layout) {
+	paths := pathsToMake(r.layout)
+	for _, p := range r.skills() { // of other worktrees
+		paths = append(paths, filepath.Join(filepath.Dir(p), ignoreFile))
+	}
+	for _, p := range paths {
 		switch _, err := os.Lstat(p); {
 		case err == nil || r.has(p):
 		case absentIsFine(err) == nil:
@@ -178,6 +177,11 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
+		case isIgnoreFile(p):
+			if r.layout.Tracked != nil && r.layout.Tracked(p) {
+				break // it belongs to the repository, as the skill does
+			}
+			errs = append(errs, os.Remove(p))
 		case r.pieces[p] == nil && len(additionsTo(p)) > 0:
 			errs = append(errs, removeAdditions(r.layout, p, r, rep))
 		default:

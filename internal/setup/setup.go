@@ -1,5 +1,5 @@
-// Package setup installs git-rekal in a repository and removes it again: the folder .git/rekal, the hook scripts, the agents' skill, a block in
-// info/exclude and, on request, the MCP server and hooks in the agents' configurations.
+// Package setup installs git-rekal in a repository and removes it again: the folder .git/rekal, the hooks, the agents' skill and, on request, the MCP
+// server and hooks in the agents' configurations.
 //
 // In: a Layout with all paths, as git told them. Out: a Report in plain words.
 //
@@ -83,8 +83,9 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
-	return r, errors.Join(errs...)
+	errs = append(errs, installHooks(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
+	_, err = removeExclude(l)
+	return r, errors.Join(append(errs, err)...)
 }
 
 // Remove takes out all that Install made, in every worktree, and restores the hooks that
@@ -99,7 +100,11 @@ func Remove(l Layout) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{removeHooks(l, &r), removeConfigHooks(l, &r), removeExclude(l, &r)}
+	errs := []error{removeHooks(l, &r), removeConfigHooks(l, &r)}
+	excluded, err := removeExclude(l)
+	if errs = append(errs, err); excluded {
+		r.addDone("exclude lines in %s", l.pathForUser(l.Exclude))
+	}
 	errs = append(errs, made.remove(&r))
 	if err := errors.Join(errs...); err != nil {
 		return r, err

@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/templates"
 )
 
-const skillFile = "SKILL.md"
+const (
+	skillFile = "SKILL.md"
+	// ignoreFile in the skill's folder keeps that out of git, and of what packages take along; as info/exclude does not.
+	ignoreFile = ".gitignore"
+	ignoreAll  = "*\n"
+)
 
 // skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the first, Codex,
 // Gemini CLI, Pi, Kilo and Cline the second. Both are written: an agent that is tried later looks there, too, and leaves no sign in a repository before.
@@ -24,7 +30,22 @@ func installSkills(l Layout, made *record, r *Report) error {
 	for _, root := range skillRoots() {
 		errs = append(errs, installSkill(l, root, made, r))
 	}
+	for _, path := range made.skills() {
+		if ignore := filepath.Join(filepath.Dir(path), ignoreFile); exists(path) && !exists(ignore) {
+			errs = append(errs, writeFile(ignore, []byte(ignoreAll), 0o666))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// isIgnoreFile reports whether a file is that of ours which keeps a skill out of git.
+func isIgnoreFile(path string) bool {
+	return filepath.Base(path) == ignoreFile && readText(path) == ignoreAll && !isLink(path)
+}
+
+// skills are the skills that Install made, in all worktrees.
+func (r *record) skills() []string {
+	return slices.DeleteFunc(slices.Clone(r.paths), func(p string) bool { return filepath.Base(p) != skillFile })
 }
 
 // installSkill writes .claude/skills/rekal/SKILL.md, or that of another root. A file that a person wrote or edited
@@ -75,6 +96,9 @@ func inspectSkill(l Layout, root string, made *record) *Problem {
 	p := &Problem{Hint: true}
 	switch {
 	case err == nil && string(text) == templates.Skill():
+		if made.has(path) && !exists(filepath.Join(dir, ignoreFile)) {
+			return &Problem{What: l.pathForUser(dir) + " is not kept out of git"}
+		}
 		return nil
 	case absentIsFine(err) == nil && err != nil:
 		p.What = l.pathForUser(path) + " is not there: agents don't know of git-rekal"

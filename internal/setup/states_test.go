@@ -17,7 +17,6 @@ func TestInstallSays(t *testing.T) {
 	r.write(r.at(".git/hooks/pre-push"), userHook, 0o755)
 	want := setup.Report{Done: []string{
 		"folder .git/rekal",
-		"exclude lines in .git/info/exclude",
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite in .git/hooks",
 		"hooks pre-push in .git/hooks; yours run first, from the same names with .pre-rekal",
 		"skill .claude/skills/rekal/SKILL.md",
@@ -27,7 +26,6 @@ func TestInstallSays(t *testing.T) {
 	harness.Equal(t, "second report", setup.Report{}, install(t, r.layout()))
 	want = setup.Report{Done: []string{
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite, pre-push in .git/hooks",
-		"exclude lines in .git/info/exclude",
 		"skill .agents/skills/rekal/SKILL.md",
 		"skill .claude/skills/rekal/SKILL.md",
 		"folder .git/rekal",
@@ -273,6 +271,9 @@ func TestInstallMakesExecutable(t *testing.T) {
 	contains(t, install(t, l).Done, "hooks pre-push")
 }
 
+// formerBlock is what versions before 0.2 wrote into info/exclude.
+const formerBlock = "# git-rekal: begin (`git rekal clean` removes these lines)\n.rekal/\n.claude/skills/rekal/\n.agents/skills/rekal/\n# git-rekal: end\n"
+
 func TestLongRemoveAfterEdits(t *testing.T) {
 	const skill = ".claude/skills/rekal/SKILL.md"
 	for name, c := range map[string]struct {
@@ -280,38 +281,35 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 		want files  // path to content; "" for a path that must be gone
 		hint string // of Remove
 	}{
+		"lines of a former version": {
+			edit: func(r *repo) { r.write(r.at(".git/info/exclude"), formerBlock+"*.log\nbuild", 0o644) },
+			want: files{".git/info/exclude": "*.log\nbuild"},
+		},
 		"lines around the block": {
-			edit: func(r *repo) {
-				path := r.at(".git/info/exclude")
-				r.write(path, "above\n"+r.read(path)+"below", 0o644)
-			},
+			edit: func(r *repo) { r.write(r.at(".git/info/exclude"), "above\n"+formerBlock+"*.log\nbuildbelow", 0o644) },
 			want: files{".git/info/exclude": "above\n*.log\nbuildbelow"},
 		},
 		"lines inside the block": {
 			edit: func(r *repo) {
-				path := r.at(".git/info/exclude")
-				r.write(path, strings.Replace(r.read(path), ".claude/skills/rekal/\n", ".claude/skills/rekal/\nmine\n", 1), 0o644)
+				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", "mine\n.agents", 1)+"*.log\nbuild", 0o644)
 			},
 			want: files{".git/info/exclude": "mine\n*.log\nbuild"},
 		},
 		"end of the block deleted": {
 			edit: func(r *repo) {
-				path := r.at(".git/info/exclude")
-				r.write(path, strings.Replace(r.read(path), "# git-rekal: end\n", "", 1), 0o644)
+				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, "# git-rekal: end\n", "", 1)+"*.log\nbuild", 0o644)
 			},
 			want: files{".git/info/exclude": "*.log\nbuild"},
 		},
-		"block of a later version": {
+		"block with other skills": {
 			edit: func(r *repo) {
-				path := r.at(".git/info/exclude")
-				r.write(path, strings.Replace(r.read(path), ".claude/skills/rekal/\n", ".claude/skills/rekal/\n.later/skills/rekal/\n", 1), 0o644)
+				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", ".later/skills/rekal/\n.agents", 1)+"*.log\nbuild", 0o644)
 			},
 			want: files{".git/info/exclude": "*.log\nbuild"},
 		},
 		"newlines of the file changed": {
 			edit: func(r *repo) {
-				path := r.at(".git/info/exclude")
-				r.write(path, strings.ReplaceAll(r.read(path), "\n", "\r\n"), 0o644)
+				r.write(r.at(".git/info/exclude"), strings.ReplaceAll(formerBlock+"*.log\nbuild", "\n", "\r\n"), 0o644)
 			},
 			want: files{".git/info/exclude": "*.log\r\nbuild"},
 		},

@@ -146,7 +146,7 @@ func (w *Workspace) RekalDir() string {
 
 // CheckReady returns ErrNotInitialised before init and after clean.
 func (w *Workspace) CheckReady() error {
-	if setup.IsInstalled(w.RekalDir(), w.excludeFile()) || exists(w.formerDirs()[0]) {
+	if setup.IsInstalled(w.Repo.Layout().CommonDir, w.RekalDir()) || exists(w.formerDirs()[0]) {
 		return nil
 	}
 	return ErrNotInitialised
