@@ -91,13 +91,11 @@ COMMANDS
 	}
 	app.root = root
 	help := newHelpCmd(app)
-	root.AddCommand(
-		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app), newResumeCmd(app),
-		newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
-		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app), newSignCmd(app), newMirrorCmd(app), newImportCmd(app), newExportCmd(app),
-		newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app), newMcpCmd(app), newLspCmd(app),
-		newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(), newWordsTopic(),
-	)
+	if len(args) > 0 && args[0] == hookName { // a commit waits for it, and the others' flags take a while
+		root.AddCommand(newHookCmd(app), help)
+	} else {
+		app.addAllCommands(help)
+	}
 	root.SetHelpCommand(help)
 	root.SetOut(app.Stdout)
 	root.SetErr(io.Discard)
@@ -110,6 +108,16 @@ COMMANDS
 		return usage
 	})
 	root.SetArgs(app.withCommandName(args))
+}
+
+func (app *App) addAllCommands(help *cobra.Command) {
+	app.root.AddCommand(
+		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
+		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
+		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app), newSignCmd(app), newMirrorCmd(app),
+		newImportCmd(app), newExportCmd(app), newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),
+		newMcpCmd(app), newLspCmd(app), newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(), newWordsTopic(),
+	)
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.

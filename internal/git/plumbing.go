@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // plumbing is the store of repositories that libgit2 can't read, and in others reads revisions: git itself, with one `git cat-file
@@ -119,7 +121,7 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 }
 
 // likeDescribed is the end of a ref's name that git would take for what `git describe` prints, if there is no such ref.
-var likeDescribed = regexp.MustCompile(`-g[0-9a-f]{4,}$`)
+var likeDescribed = lazy.Expr(`-g[0-9a-f]{4,}$`)
 
 func (p *plumbing) ref(name string) (OID, error) {
 	if a, err := p.ask("info", name); err == nil && !likeDescribed.MatchString(name) {

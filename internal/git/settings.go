@@ -11,10 +11,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	git2 "github.com/libgit2/git2go/v34"
 
-	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // HooksOffFile is the name of a file that git's configuration includes where conditions hold, some of which libgit2 does not know: nothing in it matters to
@@ -124,7 +125,7 @@ func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
 	}
 	for key, to := range map[string]*string{"name": &sig.Name, "email": &sig.Email} {
 		said := conf["user."+key]
-		if len(said) == 0 || conf["committer."+key] != nil || !unalteredName.MatchString(said[len(said)-1]) {
+		if len(said) == 0 || conf["committer."+key] != nil || !isUnaltered(said[len(said)-1]) {
 			return sig, false
 		}
 		*to = said[len(said)-1]
@@ -133,8 +134,13 @@ func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
 	return sig, true
 }
 
-// unalteredName matches names and addresses that git takes as they are. Of others git strips signs from both ends.
-var unalteredName = lazy.Expr(`^[\pL\pN](?:[^\x00-\x1f<>]*[\pL\pN])?$`)
+// isUnaltered reports whether a name or an address is one that git takes as it is. Of others git strips signs from both ends.
+func isUnaltered(name string) bool {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	return isWord(first) && isWord(last) && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '<' || r == '>' })
+}
 
 func setsCommitter(variable string) bool {
 	return strings.HasPrefix(variable, "GIT_COMMITTER_") || strings.HasPrefix(variable, "EMAIL=")
