@@ -103,7 +103,7 @@ func (g *collector) makersTold(c git.Commit) map[string]string {
 	out := map[string]string{}
 	for key, of := range g.told {
 		for _, t := range of {
-			if by := recordOf(t, c); by != "" && out[key] != attribution.ByAnswer {
+			if by := evidenceOf(t, c); by != "" && out[key] != attribution.ByAnswer {
 				out[key] = by
 			}
 		}
@@ -114,8 +114,8 @@ func (g *collector) makersTold(c git.Commit) map[string]string {
 	return out
 }
 
-// recordOf is how a record says that a commit was made: git's answer names it, or it was made while a command ran that holds its subject.
-func recordOf(t transcript.Commit, c git.Commit) string {
+// evidenceOf is how a record says that a commit was made: git's answer names it, or it was made while a command ran that holds its subject.
+func evidenceOf(t transcript.Commit, c git.Commit) string {
 	subject := c.Subject()
 	switch {
 	case subject == "":

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	git2 "github.com/libgit2/git2go/v34"
-
 )
 
 // HooksOffFile is the name of a file that git's configuration includes where conditions hold, some of which libgit2 does not know: nothing in it matters to
