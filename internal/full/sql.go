@@ -50,7 +50,7 @@ func openExport(ctx context.Context, app *cli.App, to string, text bool) (cli.Ex
 		e, err := tables.OpenExport(ctx, to, text)
 		return export{e}, err
 	}
-	b, err := bucket.Open(to, app.Getenv, app.Now)
+	b, err := bucket.Open(to, app.Getenv)
 	if err != nil {
 		return nil, err
 	}
