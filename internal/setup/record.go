@@ -50,7 +50,7 @@ func readRecord(l Layout) (*record, error) {
 			r.paths = append(r.paths, path)
 		}
 	}
-	if err != nil && (hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) || slices.ContainsFunc(could, isIgnoreFile)) {
+	if err != nil && (hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) || slices.ContainsFunc(could, l.isIgnoreFile)) {
 		r.paths = could
 		for _, path := range worktreePaths() {
 			if p := filepath.Join(l.WorkTree, path); l.WorkTree != "" && !r.has(p) {
@@ -177,10 +177,7 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case isIgnoreFile(p):
-			if r.layout.Tracked != nil && r.layout.Tracked(p) {
-				break // it belongs to the repository, as the skill does
-			}
+		case r.layout.isIgnoreFile(p):
 			errs = append(errs, os.Remove(p))
 		case r.pieces[p] == nil && len(additionsTo(p)) > 0:
 			errs = append(errs, removeAdditions(r.layout, p, r, rep))

@@ -51,8 +51,7 @@ type Layout struct {
 	Pointer bool
 	// Agents are the names of those that have sessions of this repository.
 	Agents []string
-	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil:
-	// nothing is.
+	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil: nothing is.
 	Tracked func(path string) bool
 }
 

@@ -38,9 +38,9 @@ func installSkills(l Layout, made *record, r *Report) error {
 	return errors.Join(errs...)
 }
 
-// isIgnoreFile reports whether a file is that of ours which keeps a skill out of git.
-func isIgnoreFile(path string) bool {
-	return filepath.Base(path) == ignoreFile && readText(path) == ignoreAll && !isLink(path)
+// isIgnoreFile reports whether a file is that of ours which keeps a skill out of git. One that git tracks belongs to the repository.
+func (l Layout) isIgnoreFile(path string) bool {
+	return filepath.Base(path) == ignoreFile && readText(path) == ignoreAll && !isLink(path) && (l.Tracked == nil || !l.Tracked(path))
 }
 
 // skills are the skills that Install made, in all worktrees.

@@ -47,6 +47,10 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off, Runs: runs,
 		LFS:     len(conf.Git["filter.lfs.process"])+len(conf.Git["filter.lfs.clean"]) > 0,
 		Exclude: w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
+		Tracked: func(path string) bool {
+			tracked, err := worktree.IsTracked(ctx, w.Repo, path) // an error: the worktree is gone
+			return err == nil && tracked || ctx.Err() != nil
+		},
 	}, nil
 }
 
@@ -148,10 +152,6 @@ func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Re
 // Uninstall removes what Install made, while no other process does so, and none reads or
 // writes the caches. A skill that git tracks belongs to the repository, and stays.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	l.Tracked = func(path string) bool {
-		tracked, err := worktree.IsTracked(ctx, w.Repo, path) // an error: the worktree is gone
-		return err == nil && tracked || ctx.Err() != nil
-	}
 	err = w.withSetupLock(ctx, func() error {
 		if err := w.adoptFormerDirs(ctx); err != nil {
 			return err
