@@ -3,6 +3,7 @@ package session
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -153,4 +154,9 @@ func Thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// IsFiller reports whether a line holds no letter and no digit: blank lines and lone brackets say nothing by themselves.
+func IsFiller(line string) bool {
+	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }

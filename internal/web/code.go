@@ -141,7 +141,6 @@ type part struct {
 	Hit      *hit // nil: no session is known
 	Color    int  // of the session, from 1 on; 0 for none
 	Note     string
-	Exact    bool
 }
 
 type codeLine struct {
@@ -220,12 +219,13 @@ func (f *filePage) explainLines(r *request, text []string) error {
 	return nil
 }
 
-// groupLines puts consecutive lines of one commit together, as blame pages do, and names the session that wrote most of them.
+// groupLines puts consecutive lines of one commit together, as blame pages do, and names the session that wrote most of them. Filler belongs to the lines
+// above it.
 func (f *filePage) groupLines(why result.Recall, text []string) {
 	commits := commitOfLine(why.Why)
 	for n := f.From; n <= f.To; n++ {
 		l := codeLine{n, text[n-1][:markdown.CutPosition(text[n-1], maxLine)]}
-		if n > f.From && commits[n] == commits[n-1] {
+		if len(f.Parts) > 0 && (nouns.IsFiller(l.Text) || commits[n] == f.Parts[len(f.Parts)-1].Commit) {
 			last := &f.Parts[len(f.Parts)-1]
 			last.Lines, last.To = append(last.Lines, l), n
 		} else {
@@ -250,27 +250,19 @@ func commitOfLine(why *result.Why) map[int]string {
 	return out
 }
 
-// label names the session behind a part: the one that wrote most of its lines, else one that wrote to the file, made the commit or is named by it.
-// Where that is not known, the label is empty.
+// label names the session that wrote most of the lines of a part. Where none is known to have written any, the label is empty: who only made the commit, or
+// wrote to the file, is in the list of sessions.
 func (f *filePage) label(p *part, why *result.Why) {
 	most := 0
 	for i := range f.Hits {
-		e := f.Hits[i].Explains
-		if e == nil {
-			continue
-		}
-		wrote, kind := 0, f.Hits[i].Tie
-		for n := p.From; n <= p.To; n++ {
-			if nouns.Ranges(e.Exact).Has(n) {
+		e, wrote := f.Hits[i].Explains, 0
+		for _, l := range p.Lines {
+			if e != nil && !nouns.IsFiller(l.Text) && nouns.Ranges(e.Exact).Has(l.Number) {
 				wrote++
 			}
 		}
-		stands := len(e.Exact) == 0 && !f.Hits[i].Inferred && len(e.Shared) == 0 && nouns.Ranges(e.Ranges).Has(p.From)
-		if wrote > most || most == 0 && p.Hit == nil && stands {
-			most, p.Hit, p.Color, p.Exact = wrote, &f.Hits[i], i%colors+1, wrote > 0
-			if p.Note = nouns.LabelOf(kind); wrote > 0 {
-				p.Note = nouns.TieWrote.Label()
-			}
+		if wrote > most {
+			most, p.Hit, p.Color, p.Note = wrote, &f.Hits[i], i%colors+1, nouns.TieWrote.Label()
 		}
 	}
 	if p.Hit != nil {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -17,11 +16,6 @@ import (
 // maxBlockFile is the size in bytes up to which a file is read for the neighbours of a line.
 const maxBlockFile = 1 << 20
 
-// isFiller reports whether a line holds no letter and no digit.
-func isFiller(line string) bool {
-	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
-
 // claimFiller gives the filler among the lines of a source to the session that wrote the line above it, or below it if it only opens a block.
 func (b *claimFinder) claimFiller(s source, text func(line int) string, claims [][]attribution.Claim) {
 	wrote := b.wrote[string(s.Commit)].makers
@@ -31,7 +25,7 @@ func (b *claimFinder) claimFiller(s source, text func(line int) string, claims [
 	}
 	var file []string
 	for i, line := range s.lines {
-		if !isFiller(text(line)) || slices.ContainsFunc(claims[i], func(c attribution.Claim) bool { return c.Exact }) {
+		if !session.IsFiller(text(line)) || slices.ContainsFunc(claims[i], func(c attribution.Claim) bool { return c.Exact }) {
 			continue
 		}
 		if file == nil {
@@ -52,7 +46,7 @@ func neighbour(file []string, line int, wrote []attribution.LineRecord, path str
 		step = 1
 	}
 	for at := line + step; at >= 1 && at <= len(file); at += step {
-		if w, when := attribution.Writer(wrote, path, at); w != "" || !isFiller(file[at-1]) {
+		if w, when := attribution.Writer(wrote, path, at); w != "" || !session.IsFiller(file[at-1]) {
 			return w, when
 		}
 	}
