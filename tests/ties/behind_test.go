@@ -103,6 +103,7 @@ func (a *author) together() {
 	}
 	a.git("add", "-A")
 	before := a.head
+	defer a.holdsHook(before)()
 	a.runs(both[0], "git commit -m 'Work of "+both[0].name+"'", func() {
 		a.runs(both[1], "git commit -m 'Work of "+both[1].name+"'", func() {
 			var wait sync.WaitGroup
@@ -121,6 +122,22 @@ func (a *author) together() {
 	if len(a.changed()) > 0 {
 		a.T.Fatalf("%s and %s did not both commit", both[0].name, both[1].name)
 	}
+}
+
+// holdsHook has the hook of a commit wait until there are two upon another one, so that HEAD has moved on for the first; until the end that it returns.
+func (a *author) holdsHook(before *commit) (end func()) {
+	a.T.Helper()
+	if a.late {
+		return func() {}
+	}
+	hook := filepath.Join(a.dir, ".git", "hooks", "post-commit.pre-rekal") // runs first
+	a.must(os.WriteFile(hook, fmt.Appendf(nil, `#!/bin/sh
+for i in $(seq 200); do
+	[ "$(git rev-list --count %s..HEAD)" != 2 ] || exit 0
+	sleep .05
+done
+`, before.sha), 0o700))
+	return func() { a.must(os.Remove(hook)) }
 }
 
 // commitsWhenFree has a session commit a file, as soon as nobody else holds the index.
