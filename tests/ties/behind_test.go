@@ -31,7 +31,8 @@ func (a *author) begins() *talk {
 	}
 	k := a.turns(a.open())
 	a.all = append(a.all, k)
-	a.prompts(k, "please "+verbs[a.rng.IntN(len(verbs))]+" the "+nouns[a.rng.IntN(len(nouns))]+" in a file of its own")
+	// What begins with the same words at the same moment would be a fork.
+	a.prompts(k, "please "+verbs[a.rng.IntN(len(verbs))]+" the "+nouns[a.rng.IntN(len(nouns))]+" in a file of its own, as "+k.name)
 	return k
 }
 
