@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,6 +110,8 @@ func (s *stage) play(t *testing.T, url string) {
 	s.scene(t, "brief", s.briefed)
 	s.scene(t, "by id", s.byID)
 	s.scene(t, "handed over", s.handsOver)
+	s.scene(t, "by hand", s.byHand)
+	s.scene(t, "at once", s.atOnce)
 }
 
 func (s *stage) scene(t *testing.T, name string, play func()) {
@@ -168,6 +171,84 @@ func (s *stage) resumes() {
 	s.asks(s.repo, s.Resume, writes("Now add a farewell in bye.py, and commit that, too.", s.repo, "bye.py", "bye"))
 	s.counts(1, "(SELECT DISTINCT session_id FROM turns WHERE content LIKE '%Please add a greeting in%' OR content LIKE '%Now add a farewell in%')")
 	s.tied("HEAD", "bye.py", s.repo)
+}
+
+// How many commits the scenes with many make.
+const (
+	handed   = 5  // sessions, behind each of which a person commits
+	byPerson = 4  // times
+	rounds   = 12 // in each of which two sessions commit at once
+)
+
+// byHand: behind a session's commit and its closing words a person commits, which is no session's.
+func (s *stage) byHand() {
+	own, hand := []string{}, []string{}
+	for i := range handed {
+		name := fmt.Sprintf("closing%d", i)
+		s.asks(s.repo, s.Run, writes("Please add "+name+", and commit it.", s.repo, name+".py", name))
+		own = append(own, s.git(s.repo, "log", "-1", "--format=%H", "--", name+".py"))
+		for j := range byPerson {
+			path := fmt.Sprintf("hand%d%d.txt", i, j)
+			s.Write(filepath.Join("project", path), fmt.Sprintf("typed by hand, for the %d. time\n", i*byPerson+j))
+			s.git(s.repo, "add", path)
+			s.git(s.repo, "commit", "-q", "-m", "By hand "+path)
+			hand = append(hand, s.git(s.repo, "rev-parse", "HEAD"))
+		}
+	}
+	s.git(s.repo, "rekal", "checkpoint") // what no hook has captured
+	for _, sha := range hand {
+		if out := s.git(s.repo, "rekal", "--commit", sha); gjson.Get(out, "total").Int() != 0 {
+			s.T.Errorf("behind a person's %s stand %s", s.git(s.repo, "log", "-1", "--format=%h %s", sha), out)
+		}
+	}
+	for i, sha := range own {
+		s.isOf(sha, fmt.Sprintf("closing%d", i))
+	}
+	s.T.Logf("%d commits by hand, %d of sessions", len(hand), len(own))
+}
+
+// atOnce: two sessions make a commit each in one worktree at the same time.
+func (s *stage) atOnce() {
+	for round := range rounds {
+		var two []turn
+		for _, who := range []string{"left", "right"} {
+			name := fmt.Sprintf("%s%d", who, round)
+			t := writes("Please add "+name+" at once, and commit it.", s.repo, name+".py", name)
+			path := name + ".py" // whoever comes second waits for the index
+			t.steps[1] = runs(fmt.Sprintf("cd %s && until git add %s && git commit -q -m 'Add %s' -- %s; do sleep 0.1; done", s.repo, path, path, path))
+			two = append(two, t)
+		}
+		s.model.script(s.program, two...)
+		var wait sync.WaitGroup
+		said := make([]string, len(two))
+		for i, t := range two {
+			wait.Go(func() { said[i], _ = s.try(s.repo, filepath.Join(s.npm, ".bin", s.Bin), fill(s.Run, "{prompt}", t.prompt)...) })
+		}
+		wait.Wait()
+		for i, t := range two {
+			if !strings.Contains(said[i], t.word) {
+				s.T.Fatalf("it said %q, want %q", said[i], t.word)
+			}
+		}
+	}
+	s.git(s.repo, "rekal", "checkpoint")
+	for round := range rounds {
+		for _, who := range []string{"left", "right"} {
+			name := fmt.Sprintf("%s%d", who, round)
+			s.isOf(s.git(s.repo, "log", "-1", "--format=%H", "--", name+".py"), name)
+		}
+	}
+	s.T.Logf("%d commits, two at once", 2*rounds)
+}
+
+// isOf checks that behind a commit stands the session alone that was asked for something.
+func (s *stage) isOf(sha, asked string) {
+	s.T.Helper()
+	out := s.git(s.repo, "rekal", "--commit", sha)
+	id := gjson.Get(out, "results.0.id").String()
+	if gjson.Get(out, "total").Int() != 1 || s.query("SELECT count(*) AS n FROM turns WHERE session_id = '"+id+"' AND content LIKE '%Please add "+asked+"%'") == "0" {
+		s.T.Errorf("behind %s, which was asked for as %q, stand %s", s.git(s.repo, "log", "-1", "--format=%h %s", sha), asked, out)
+	}
 }
 
 // finds: another session asks the MCP server.
@@ -355,6 +436,15 @@ func (s *stage) agent(dir string, args ...string) string {
 // exec runs a program, and returns what it prints.
 func (s *stage) exec(dir, name string, args ...string) string {
 	s.T.Helper()
+	out, err := s.try(dir, name, args...)
+	if err != nil {
+		s.T.Fatalf("%s %q: %v", filepath.Base(name), args, err)
+	}
+	return out
+}
+
+// try is exec whose error is an answer.
+func (s *stage) try(dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -362,7 +452,7 @@ func (s *stage) exec(dir, name string, args ...string) string {
 	cmd.Dir, cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = dir, s.Environ(), time.Second, &out, &trouble
 	if err := cmd.Run(); err != nil {
 		said := out.String() + trouble.String()
-		s.T.Fatalf("%s %q: %v: %s", filepath.Base(name), args, err, said[max(0, len(said)-600):])
+		return said, fmt.Errorf("%w: %s", err, said[max(0, len(said)-600):])
 	}
-	return strings.TrimSpace(out.String())
+	return strings.TrimSpace(out.String()), nil
 }

@@ -18,7 +18,7 @@ import (
 // that came since, and makes the next call.
 type model struct {
 	mu      sync.Mutex
-	turn    turn
+	turns   []turn // of as many conversations at once
 	agent   program
 	results []string // what tools gave, as text
 	bodies  []string // what it was sent since the last script
@@ -27,10 +27,10 @@ type model struct {
 }
 
 // script is what the model does from now on.
-func (m *model) script(agent program, t turn) {
+func (m *model) script(agent program, turns ...turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.agent, m.turn, m.results, m.bodies = agent, t, nil, nil
+	m.agent, m.turns, m.results, m.bodies = agent, turns, nil, nil
 }
 
 // gave is what tools gave so far.
@@ -68,28 +68,29 @@ func (m *model) answer(items []item, tools []string) answer {
 	defer m.mu.Unlock()
 	m.said++
 	a := answer{id: fmt.Sprint(m.said), text: "A conversation"}
-	asked, done, searched, result := false, 0, false, ""
+	asked, done, searched, result := turn{}, 0, false, ""
 	for _, it := range items {
+		is := slices.IndexFunc(m.turns, func(t turn) bool { return strings.Contains(it.text, t.prompt) })
 		switch {
 		case strings.HasSuffix(it.call, searching):
 			searched = true
 		case it.call != "":
 			done++
 			result = it.text
-		case strings.Contains(it.text, m.turn.prompt):
-			asked, done, searched = true, 0, false
+		case is >= 0:
+			asked, done, searched = m.turns[is], 0, false
 		}
 	}
-	if !asked || len(tools) == 0 { // a title, or whatever else the program wants to know
+	if asked.prompt == "" || len(tools) == 0 { // a title, or whatever else the program wants to know
 		return a
 	}
 	if done > 0 {
 		m.results = append(m.results, result)
 	}
-	if a.text = m.turn.word; done >= len(m.turn.steps) {
+	if a.text = asked.word; done >= len(asked.steps) {
 		return a
 	}
-	next := m.turn.steps[done]
+	next := asked.steps[done]
 	c := m.agent.call(next, tools)
 	c.id = "call_" + a.id
 	if search := finder(tools); next.tool == "recall" && search != "" && !searched {
