@@ -3,8 +3,8 @@ package db
 import "github.com/git-rekal/git-rekal/internal/session"
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
-// search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 15
+// search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it: the index is then made anew.
+const Version = 16
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -23,6 +24,7 @@ var topics = []string{
 // calls after behind each.
 func (w *world) crowd(n int, after ...func()) {
 	w.t.Helper()
+	goesOn := strings.Repeat(" and so on", 20) // no two turns fit into one passage
 	open := map[string]session.Session{}
 	for i := range n {
 		email := []string{alice, bob}[i%2]
@@ -35,9 +37,9 @@ func (w *world) crowd(n int, after ...func()) {
 			w.append(email, at, entryOf(cp, from(s, 2, 1)))
 		} else {
 			topic := topics[i/2%len(topics)]
-			s = chat(fmt.Sprintf("crowd-%d", i), at-8, fmt.Sprintf("human question %d on the %s", i, topic),
-				fmt.Sprintf("Edit src/f%d.go", i%7), fmt.Sprintf("assistant it is because of %s, says %d", topics[(i/2+3)%len(topics)], i),
-				fmt.Sprintf("human then fix the %s of %d", topic, i), fmt.Sprintf("Read src/f%d.go", (i+1)%7), "Bash make test", fmt.Sprintf("assistant done, ErrBadToken is gone from %d", i))
+			s = chat(fmt.Sprintf("crowd-%d", i), at-8, fmt.Sprintf("human question %d on the %s", i, topic)+goesOn,
+				fmt.Sprintf("Edit src/f%d.go", i%7), fmt.Sprintf("assistant it is because of %s, says %d", topics[(i/2+3)%len(topics)], i)+goesOn,
+				fmt.Sprintf("human then fix the %s of %d", topic, i)+goesOn, fmt.Sprintf("Read src/f%d.go", (i+1)%7), "Bash make test", fmt.Sprintf("assistant done, ErrBadToken is gone from %d", i)+goesOn)
 			w.append(email, at, entryOf(cp, until(s, 2, 1)))
 			open[email] = s
 		}

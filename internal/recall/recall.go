@@ -36,6 +36,7 @@ type Request struct {
 	Agent    string   // one of session.Agents
 	Kind     string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
 	Limit    int      // 0: all
+	Far      bool     // also what scores far below the best, to fill Limit
 	Brief    bool     // the best in Results, the others in More; a Limit has no More
 	Path     []string // pathspecs: a session touched a path that they name together
 	Verified bool     // nothing but what a key of its author signed: the rest is barred from the index
@@ -278,7 +279,7 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		return nil, nil, err
 	}
 	answer, err := s.Search(ctx, req.Query, search.Options{
-		Allow: allow, Named: func(id string) bool { return made[id] }, Prefer: func(id string) bool { return req.prefer[id] }, Embed: req.Embed, Pool: req.Pool,
+		Allow: allow, Named: func(id string) bool { return made[id] }, Prefer: func(id string) bool { return req.prefer[id] }, Embed: req.Embed, Pool: req.Pool, Far: req.Far,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -19,7 +19,7 @@ const named = 1.0
 func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores, opt Options) []Hit {
 	matches := scored.Matches
 	var allowed []int
-	best := 0.0
+	best := lexicalBest{}
 	for n, id := range s.index.Sessions {
 		if s.index.IsHidden(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
@@ -28,7 +28,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores,
 			matches[n].Score += named
 			matches[n].Exact = true
 		}
-		allowed, best = append(allowed, n), max(best, matches[n].Score)
+		allowed, best = append(allowed, n), best.best(lexicalBest{matches[n].Score, matches[n].Held})
 	}
 	near.modelShare = modelShare(opt.pool(Pool{Lexical: best}).Lexical)
 	var found []candidate
@@ -46,7 +46,7 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *modelScores,
 	if weak && opt.Short {
 		found = found[:min(1, len(found))]
 	} else if weak {
-		found = s.nearestWeak(found, allowed, near)
+		found = s.nearestWeak(found, allowed, near, opt.strongShare())
 	}
 	if opt.K > 0 && len(found) > opt.K {
 		found = found[:opt.K]
@@ -79,9 +79,9 @@ func (s *Searcher) prefer(found []candidate, isPreferred func(string) bool) {
 
 // nearestWeak are the best of the weak candidates. If they are fewer than fewestWeak, the nearest others join them, which share no word with the
 // question: better than nothing.
-func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScores) []candidate {
+func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScores, share float64) []candidate {
 	n := min(len(found), fewestWeak)
-	for n < len(found) && found[n].score >= strongShare*found[0].score {
+	for n < len(found) && found[n].score >= share*found[0].score {
 		n++
 	}
 	var others []candidate
@@ -93,6 +93,14 @@ func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScor
 	}
 	slices.SortFunc(others, s.compare)
 	return append(found[:n], others[:min(len(others), max(0, fewestWeak-n))]...)
+}
+
+// strongShare is the share of the best score that others need.
+func (o Options) strongShare() float64 {
+	if o.Far {
+		return farShare
+	}
+	return strongShare
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
@@ -124,7 +132,7 @@ func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.S
 		if m.Kinds[lexical.Memory] {
 			bar = best.any
 		}
-		return isAnswered && (bar >= strongEnough && c.score >= strongShare*bar || q.Anchors && m.Exact)
+		return isAnswered && (bar >= strongEnough && c.score >= opt.strongShare()*bar || q.Anchors && m.Exact)
 	}
 	own := Pool{}
 	has := slices.ContainsFunc(found, isStrong)

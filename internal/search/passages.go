@@ -10,7 +10,8 @@ import (
 )
 
 // What an embedding model is given of a session: each prompt, and the last answer before the next one. Of each the first passages count,
-// which say what was asked and what came of it. All turns took three times as long, and ranked no better (docs/lab/search.md).
+// which say what was asked and what came of it. All turns took three times as long, and ranked no better. Short turns that follow each other
+// are one passage: alone they say little (docs/lab/search.md).
 const (
 	passagesOfTurn = 3
 
@@ -24,8 +25,9 @@ const (
 
 // modelPassage is a stretch of a session's text.
 type modelPassage struct {
-	turn int // the index of its turn
+	turn int // the index of the turn that most of it is from
 	text string
+	most int // words of that turn
 }
 
 // Stemmer returns a function for the stems of the words of a text that are no function words, for one goroutine.
@@ -41,7 +43,7 @@ func Stemmer() func(text string) []string {
 	}
 }
 
-// modelPassages cuts a session. When it grows, those of its last answer may change, and no others before.
+// modelPassages cuts a session. When it grows, those of its last answer may change, and the last one, and no others before.
 func modelPassages(turns []session.Turn) []modelPassage {
 	var out []modelPassage
 	for i, t := range turns {
@@ -50,11 +52,29 @@ func modelPassages(turns []session.Turn) []modelPassage {
 			continue
 		}
 		for _, text := range passageTexts(t.Content) {
-			out = append(out, modelPassage{t.Index, text})
+			p := modelPassage{t.Index, text, countWords(text)}
+			if last := len(out) - 1; last < 0 || !out[last].join(p) {
+				out = append(out, p)
+			}
 		}
 	}
 	return out
 }
+
+// join takes in a passage that follows, if both fit into one.
+func (p *modelPassage) join(next modelPassage) bool {
+	if countWords(p.text)+next.most > passageWords || len(p.text)+len(next.text) >= passageBytes {
+		return false
+	}
+	p.text += " " + next.text
+	if next.most > p.most {
+		p.turn, p.most = next.turn, next.most
+	}
+	return true
+}
+
+// countWords counts what single blanks part.
+func countWords(text string) int { return 1 + strings.Count(text, " ") }
 
 // passageTexts are the first passages of a turn.
 func passageTexts(content string) (out []string) {

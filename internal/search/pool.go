@@ -12,8 +12,19 @@ import (
 type Pool struct {
 	Counts   lexical.Counts // summed up
 	Ordinary []Nearness     // of sessions evenly spread over all
-	Lexical  float64        // the best score by words
+	Lexical  lexicalBest    // of the best session by words
 	Strong   float64        // the best score of a session that answers; 0 where none does
+}
+
+// lexicalBest is what words say of a session: its score, and the share of the question's words that it holds.
+type lexicalBest struct{ Score, Held float64 }
+
+// best is the better one of two. Of equal scores, the one that holds more counts.
+func (b lexicalBest) best(other lexicalBest) lexicalBest {
+	if other.Score > b.Score || other.Score == b.Score && other.Held > b.Held {
+		return other
+	}
+	return b
 }
 
 // Nearness is how near a session is to the question by an embedding model's cosines.
@@ -26,7 +37,7 @@ type Nearness struct {
 func (p *Pool) add(other Pool) {
 	p.Counts.Add(other.Counts)
 	p.Ordinary = append(p.Ordinary, other.Ordinary...)
-	p.Lexical, p.Strong = max(p.Lexical, other.Lexical), max(p.Strong, other.Strong)
+	p.Lexical, p.Strong = p.Lexical.best(other.Lexical), max(p.Strong, other.Strong)
 }
 
 // Exchange brings searches together, each in a goroutine of its own. Each calls Give as its Options.Pool, and Leave once, when it will

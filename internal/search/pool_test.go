@@ -144,12 +144,12 @@ func TestPoolMeansAsOne(t *testing.T) {
 func TestExchangeWithoutAll(t *testing.T) {
 	exchange := search.NewExchange(3)
 	got := make(chan search.Pool)
-	go func() { got <- exchange.Give(search.Pool{Lexical: 1}) }()
+	go func() { got <- exchange.Give(search.Pool{Strong: 1}) }()
 	exchange.Leave()
-	if all := exchange.Give(search.Pool{Lexical: 2}); all.Lexical != 2 {
+	if all := exchange.Give(search.Pool{Strong: 2}); all.Strong != 2 {
 		t.Errorf("%+v", all)
 	}
-	if all := <-got; all.Lexical != 2 {
+	if all := <-got; all.Strong != 2 {
 		t.Errorf("%+v", all)
 	}
 	full := indexOf(t, filler(20)...)

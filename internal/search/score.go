@@ -19,11 +19,12 @@ const (
 // preferred is how many times its score a session counts that the question prefers, for its time (docs/lab/search.md).
 const preferred = 1.5
 
-// Results are strong when the best score is at least strongEnough, and theirs are at least strongShare of it. Where words decide, the score of
-// words alone must be strongEnough, too. Of the relevant results among the first ten, 97.6 % and more stay on each set of real queries
+// Results are strong when the best score is at least strongEnough, and theirs are at least strongShare of it, or farShare. Where words decide, the
+// score of words alone must be strongEnough, too. Of the relevant results among the first ten, 97.6 % and more stay on each set of real queries
 // (docs/lab/search.md).
 const (
 	strongShare  = 0.4
+	farShare     = 0.2
 	strongEnough = 0.45
 )
 
@@ -48,9 +49,10 @@ const (
 	beyondDoubt = 1.2
 )
 
-// modelShare is how much an embedding model counts, minModelShare to 1, where best is the best lexical score.
-func modelShare(best float64) float64 {
-	return min(1, max(minModelShare, (plenty-best)/(plenty-scarce)))
+// modelShare is how much an embedding model counts, minModelShare to 1, beside the best session by words.
+func modelShare(best lexicalBest) float64 {
+	scarcity := func(x float64) float64 { return min(1, max(0, (plenty-x)/(plenty-scarce))) }
+	return minModelShare + (1-minModelShare)*scarcity(best.Score)*scarcity(best.Held)
 }
 
 // minScattered is the least score of the best of so many sessions, where no two words of the question stand together in it.

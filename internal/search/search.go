@@ -37,6 +37,7 @@ type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
 	Weak  bool                        // all hits, and not only the strong ones, or the best weak ones
+	Far   bool                        // also hits far below the best, where there are as many as are asked for
 	Short bool                        // texts are short and few: a hit is not weak for words that stand nowhere, or apart
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 

@@ -169,6 +169,34 @@ func TestScorePrefersMore(t *testing.T) {
 	}
 }
 
+// TestHeld: how much of a question a session holds is told of the words that stand somewhere, unless nearly all stand nowhere.
+func TestHeld(t *testing.T) {
+	b := build(0, 0, "token expiry", "token token token", "oboe")
+	x, err := lexical.NewIndex([]*lexical.Header{&b.Header}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		question    string
+		first, next float64
+	}{
+		{"token expiry", 1, 0.32},
+		{"the token expiry", 1, 0.32},
+		{"token expiry zebra", 1, 0.32},
+		{"token zebra quartz giraffe", 0, 0},
+		{"zebra", 0, 0},
+	} {
+		got, err := x.Score(query.Parse(tt.question), lists(t, b), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, next := got.Matches[0].Held, got.Matches[1].Held
+		if math.Abs(first-tt.first) > 0.01 || math.Abs(next-tt.next) > 0.01 || got.Matches[2].Held != 0 {
+			t.Errorf("%q: %.2f and %.2f held, want %.2f and %.2f", tt.question, first, next, tt.first, tt.next)
+		}
+	}
+}
+
 // TestScoreLeavesOutCommonTerms checks that what most turns of a large ledger hold is looked at
 // only where a question has nothing rarer.
 func TestScoreLeavesOutCommonTerms(t *testing.T) {

@@ -33,6 +33,9 @@ const (
 // A less like word may answer, but the typed word is Unknown.
 const minLikeness = 0.8
 
+// maxMissed is how much of the weight of all words may stand nowhere, so that a session holds anything of the question: what is left says little.
+const maxMissed = 0.7
+
 // turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a reader more.
 const turnAdvantage = 2
 
@@ -47,6 +50,7 @@ type Match struct {
 	Exact bool        // an exact term was found whole
 	Like  bool        // a word was found that is like one of the question
 	Near  bool        // two neighbours of the question stand together
+	Held  float64     // 0 to 1: the share of the weight of the question's words that it holds, without function words and those that stand nowhere; 0 where these are most
 }
 
 // Scored is what the words of a question found.
@@ -119,6 +123,7 @@ type scorer struct {
 	pairs   []float32 // BM25 of a unit by pairs; nil without pairs
 	session []float64 // BM25 of a session as a whole
 	tf      []int     // of the term at hand, by session
+	known   float64   // the weight of the words that stand somewhere
 	Scored
 
 	norms, pairNorms *[256]float32
@@ -216,7 +221,7 @@ func (s *scorer) countTerms(terms []query.Term, lists Lists) (dfs []int, err err
 		}
 		weight := s.unitWeight(t.Text, dfs[i])
 		elsewhere, _ := s.others.countOf(t.Text)
-		if dfs[i]+titles+elsewhere.Sessions > 0 && (t.Like == 0 || t.Like >= minLikeness) {
+		if dfs[i]+titles+elsewhere.Sessions > 0 && isRead(t) {
 			all += weight
 			continue
 		}
@@ -228,6 +233,9 @@ func (s *scorer) countTerms(terms []query.Term, lists Lists) (dfs []int, err err
 	}
 	return dfs, nil
 }
+
+// isRead reports whether a term is what was typed, or so like it that it counts as the same.
+func isRead(t query.Term) bool { return t.Like == 0 || t.Like >= minLikeness }
 
 // addTerm adds one term's scores.
 func (s *scorer) addTerm(t query.Term, lists []*List, weight float64) (err error) {
@@ -245,6 +253,13 @@ func (s *scorer) addTerm(t query.Term, lists []*List, weight float64) (err error
 		}
 	}
 	s.addToSessions(t.Text, found, earned)
+	elsewhere, _ := s.others.countOf(t.Text)
+	if t.Word != "" && !t.Weak && isRead(t) && len(found)+elsewhere.Sessions > 0 {
+		s.known += weight
+		for _, n := range found {
+			s.Matches[n].Held += weight
+		}
+	}
 	return nil
 }
 
@@ -430,6 +445,11 @@ func (s *scorer) setScores(norm float64, notOnlyStops bool) {
 		}
 		b := &bests[i]
 		m.Near = b.pairs[0] > 0
+		if s.known == 0 || s.Missed > maxMissed {
+			m.Held = 0
+		} else {
+			m.Held /= s.known
+		}
 		if turnAdvantage*b.turnScore >= b.otherScore {
 			m.Best = Content
 		}
