@@ -168,12 +168,15 @@ func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.S
 	return s.isAnswer(q, slices.MinFunc(found, s.compare), found, scored, near, opt.Short)
 }
 
-// isAnswer reports whether the best session may be what a question is about. The embedding model decides, if it calls the session near where words
-// score low, or far where they don't score high. Otherwise words do, by the session that they hold to be the best.
+// isAnswer reports whether the best session may be what a question is about: not where others are as good by words and nearer in meaning. The
+// embedding model decides, if it calls the session near where words score low, or far where they don't score high. Otherwise words do, by the
+// session that they hold to be the best.
 func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores, short bool) bool {
 	m, nearness := scored.Matches[best.n], near.model[best.n].nearness
 	switch {
 	case m.Exact || short || nearness == 0:
+	case !standsOut(best, found, near):
+		return false
 	case nearness < nearEnough && m.Score < beyondDoubt:
 		return false
 	case near.modelShare > minModelShare && nearness >= nearEnough+nearMissed*scored.Missed:
@@ -187,6 +190,22 @@ func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, sc
 		}
 	}
 	return s.isAnswerByWords(q, byWords, scored, short)
+}
+
+// standsOut reports whether the best session is ahead of the others, by its score or by its nearness.
+func standsOut(best candidate, found []candidate, near *modelScores) bool {
+	nearer, next := 0, 0.0
+	for _, m := range near.model {
+		if m.nearness > near.model[best.n].nearness {
+			nearer++
+		}
+	}
+	for _, c := range found {
+		if c.n != best.n {
+			next = max(next, c.score)
+		}
+	}
+	return nearer < maxNearer || next <= (1-minLead)*best.score
 }
 
 // isAnswerByWords reports whether the words of a session may answer: not where words that carry the question stand nowhere, nor where no two

@@ -44,9 +44,16 @@ const (
 const (
 	MeasuredModel = "minilm-l6-v2"
 
-	nearEnough  = 0.9
+	nearEnough  = 0.87
 	nearMissed  = 0.4
 	beyondDoubt = 1.2
+)
+
+// A session stands out if it scores minLead more than the next one, as a share of its score, or by the cosines of the measured model fewer than
+// maxNearer others are nearer. One that does not is the best by chance (docs/lab/search.md).
+const (
+	minLead   = 0.1
+	maxNearer = 5
 )
 
 // modelShare is how much an embedding model counts, minModelShare to 1, beside the best session by words.
