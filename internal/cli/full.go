@@ -118,13 +118,13 @@ const (
 )
 
 // errNoFull is an installation with git-rekal alone.
-var errNoFull = advice.New(fullName+" is not installed, which this needs", `install it beside git-rekal ("git rekal doctor" says where it is looked for)`)
+var errNoFull = advice.New(fullName+" is not installed, which this needs", "install it beside git-rekal, or in ../libexec/git-rekal")
 
 // besides are the folders, from that of one program, in which the rest is looked for: as built, and as installed.
 var besides = []string{".", "../libexec/git-rekal", "../../bin"} //nolint:gochecknoglobals // a table
 
 // errNoWeights is an installation without the weights of the model.
-var errNoWeights = advice.New("the model's file "+model.File+" is not installed", `install it beside git-rekal, or say "git config --global rekal.embed off"`)
+var errNoWeights = advice.New("the model's file "+model.File+" is not installed", `install it beside git-rekal, or in ../libexec/git-rekal`)
 
 // findWeights is where the weights of the model lie.
 func (app *App) findWeights() (string, error) { return beside(app.Exe, model.File, errNoWeights) }

@@ -43,8 +43,11 @@ func (c *versionOptions) run(ctx context.Context, app *App) error {
 	if c.json {
 		return result.Write(app.Stdout, v)
 	}
-	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, DuckDB %s, ledger format %d, %s)\n",
-		v.Version, v.Libgit2, v.DuckDB, v.Ledger, v.Go)
+	engine := ""
+	if v.DuckDB != "" {
+		engine = "DuckDB " + v.DuckDB + ", "
+	}
+	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, %sledger format %d, %s)\n", v.Version, v.Libgit2, engine, v.Ledger, v.Go)
 	return err
 }
 

@@ -487,7 +487,7 @@ type Scanned struct {
 type Version struct {
 	Version string `json:"version"`
 	Libgit2 string `json:"libgit2"`
-	DuckDB  string `json:"duckdb"`
+	DuckDB  string `json:"duckdb,omitempty"` // not known without git-rekal-full
 	Ledger  int    `json:"ledger_format"`
 	Go      string `json:"go"`
 }
