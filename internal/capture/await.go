@@ -42,6 +42,5 @@ func (c *Capturer) awaitCopilot(ctx context.Context) {
 
 // awaitsSession reports whether git runs in the shell of a session, and the round has found nothing new of that session.
 func (g *collector) awaitsSession() bool {
-	ids := shellSessions(g.getenv)
-	return len(ids) > 0 && !slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return slices.Contains(ids, s.NativeID) })
+	return len(g.shells) > 0 && !slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return slices.Contains(g.shells, s.NativeID) })
 }

@@ -267,7 +267,7 @@ func (c *Capturer) beginRound(ctx context.Context, r *sharedByRounds, most int) 
 	if err != nil {
 		return nil, err
 	}
-	g := &collector{Capturer: c, sharedByRounds: r, getenv: c.Getenv, tips: tips, edits: newEdits(c.CacheDir), told: map[string][]transcript.Commit{}, running: map[string]bool{}}
+	g := &collector{Capturer: c, sharedByRounds: r, getenv: c.Getenv, shells: shellSessions(c.Getenv), tips: tips, edits: newEdits(c.CacheDir), told: map[string][]transcript.Commit{}, running: map[string]bool{}}
 	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type collector struct {
 	*sharedByRounds
 	agents  []transcript.Agent
 	getenv  func(string) string // of the process in whose time the commit was made
+	shells  []string            // native IDs of the sessions in whose shells it ran
 	tips    map[string]git.OID  // of the ledgers on this machine, by ref
 	st      *state
 	now     time.Time

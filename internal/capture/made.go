@@ -29,8 +29,8 @@ func (t *tying) madeBy(part session.Session) string {
 	if told == attribution.ByAnswer || !commitsItself(t.via) {
 		return told
 	}
-	if shells := shellSessions(t.getenv); len(shells) > 0 {
-		if slices.Contains(shells, part.NativeID) {
+	if len(t.shells) > 0 {
+		if slices.Contains(t.shells, part.NativeID) {
 			return attribution.ByShell
 		}
 		return ""
@@ -54,7 +54,7 @@ func (g *collector) commitRunning(part session.Session) string {
 // madeInShell are links to the sessions in whose shell git runs.
 func (g *collector) madeInShell(via string) (out []session.Link) {
 	link := func(id, native string) {
-		if commitsItself(via) && slices.Contains(shellSessions(g.getenv), native) {
+		if commitsItself(via) && slices.Contains(g.shells, native) {
 			out = append(out, session.Link{Session: id, Tie: session.TieMade, Evidence: attribution.ByShell})
 		}
 	}

@@ -130,7 +130,7 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 // atCommit is a collector as it would have been at the time of a commit. It moves the turns up to that time out of g.
 func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 	then := *g
-	then.getenv = func(string) string { return "" } // nobody knows in whose shell git ran
+	then.getenv, then.shells = func(string) string { return "" }, nil // nobody knows in whose shell git ran
 	then.now, then.fresh = c.Committer.When, nil
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	var rest []*session.Session

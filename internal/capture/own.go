@@ -22,7 +22,11 @@ func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git
 	if via != session.ViaCommit {
 		return head
 	}
-	recent := slices.DeleteFunc(history.RecentCommits(g.Repo, g.now.Add(-together)), g.isKnownAsOwn)
+	made := g.madeInShell(via)
+	recent := slices.DeleteFunc(history.RecentCommits(g.Repo, g.now.Add(-together)), func(c history.RecentCommit) bool {
+		// Its hook has run, and found in whose shell git runs: then it is not the one that runs now.
+		return len(g.st.untied(string(c.OID), slices.Clone(made))) < len(made)
+	})
 	if len(recent) < 2 && (len(recent) == 0 || recent[0].OID == head) {
 		return head
 	}
@@ -31,7 +35,7 @@ func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git
 		asked = append(asked, g.Caller(ctx))
 	}
 	for _, s := range g.fresh {
-		if slices.Contains(shellSessions(g.getenv), s.NativeID) && g.commitRunning(*s) != "" {
+		if slices.Contains(g.shells, s.NativeID) && g.commitRunning(*s) != "" {
 			asked = append(asked, s.ToolCalls[len(s.ToolCalls)-1].Cmd)
 		}
 	}
@@ -41,11 +45,6 @@ func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git
 		}
 	}
 	return head
-}
-
-// isKnownAsOwn reports whether the hook of a commit has run, and found in whose shell git runs: then it is not the one that runs now.
-func (g *collector) isKnownAsOwn(c history.RecentCommit) bool {
-	return len(g.st.untied(string(c.OID), g.madeInShell(session.ViaCommit))) < len(g.madeInShell(session.ViaCommit))
 }
 
 // namedCommit is the commit whose subject stands in a command, of several the one with the longest; "" for none, or for more than one.

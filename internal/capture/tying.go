@@ -103,5 +103,5 @@ func (t *tying) wasTaken(id string, f session.File, edit time.Time) bool {
 
 // mayHaveMade reports whether a commit made now could be the work of a session without new turns.
 func (g *collector) mayHaveMade(k *ledgerSession) bool {
-	return slices.Contains(shellSessions(g.getenv), k.NativeID) || len(k.Pending) > 0 && attribution.IsRecent(k.Last, g.now)
+	return slices.Contains(g.shells, k.NativeID) || len(k.Pending) > 0 && attribution.IsRecent(k.Last, g.now)
 }

@@ -39,6 +39,15 @@ func (m *measurement) measure(ctx context.Context, scale bool) error {
 	if err := os.Rename(m.side(0), m.copy()); err != nil {
 		return err
 	}
+	err := m.eachProgram(func(n int) (err error) {
+		if n > 0 { // another version may keep its caches elsewhere
+			_, err = process(m.rekal(ctx, "init"))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	text, err := os.ReadFile(m.bench.queries())
 	if err != nil {
 		return err
