@@ -341,14 +341,28 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	if err != nil {
 		return nil, err
 	}
-	if req.Query != "" {
-		if err := besideTitles(ctx, index, hits, facets, shown, req.Query); err != nil {
-			return nil, err
-		}
-	}
-	now := latestCommits(facets, became, hits[:min(len(hits), maxLooked)])
-	missing := repo.MissingObjects(now)
-	lost, err := history.Unreached(ctx, repo, now)
+	var missing, lost map[git.OID]bool
+	snippets := make([]string, len(hits))
+	err = runParallel(
+		func() (err error) {
+			now := latestCommits(facets, became, hits[:min(len(hits), maxLooked)])
+			missing = repo.MissingObjects(now)
+			lost, err = history.Unreached(ctx, repo, now)
+			return err
+		},
+		func() error {
+			if req.Query != "" {
+				if err := besideTitles(ctx, index, hits, facets, shown, req.Query); err != nil {
+					return err
+				}
+			}
+			for i, h := range hits {
+				if f := facets[h.ID]; f.Kind == db.KindMemory || !h.isByTitleAlone() {
+					snippets[i] = shown[i].snippet(req.Query, f.Title, h)
+				}
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -360,12 +374,12 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		out[i].Freshness = cmp.Or(states[h.ID], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
-			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
+			out[i].Snippet = snippets[i]
 			if !search.SharesTerm(shown[i].text, h.correctedQuery(req.Query)) { // its title alone has the words: both are one unit
 				out[i].Matched = slices.DeleteFunc(out[i].Matched, func(m string) bool { return m == search.MatchedContent })
 			}
 		case !h.isByTitleAlone():
-			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
+			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, snippets[i]
 			out[i].TurnAt = result.Time(shown[i].at)
 		}
 		if req.Query != "" && i < maxLooked {
