@@ -93,13 +93,12 @@ func OpenReplaced(ctx context.Context, path string) (*DB, error) {
 
 // Open is the function Open for a file of another layout.
 func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
-	fresh, err := isFresh(path, mode)
-	if err != nil {
+	if err := touch(path, mode); err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
-	d, err := l.open(ctx, path, mode, fresh, "")
-	if err != nil && mode == ReadOnly && !fresh && isReadOnlyFolder(err) && !hasLog(path) {
-		d, err = l.open(ctx, path, mode, fresh, "1") // nobody can write it, so nobody does
+	d, err := l.open(ctx, path, mode, "")
+	if err != nil && mode == ReadOnly && isReadOnlyFolder(err) && !hasLog(path) {
+		d, err = l.open(ctx, path, mode, "1") // nobody can write it, so nobody does
 	}
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
@@ -107,10 +106,10 @@ func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	return d, nil
 }
 
-func (l Layout) open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
+func (l Layout) open(ctx context.Context, path string, mode Mode, immutable string) (*DB, error) {
 	d := &DB{sql: sql.OpenDB(connector{sourceURI(path, mode, immutable, cmp.Or(l.Temporary, patience)), l.pragmas(mode)}), mode: mode, path: path}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
-	if err := d.check(ctx, fresh, l); err != nil {
+	if err := d.check(ctx, l); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
 	}
 	return d, nil
@@ -170,18 +169,17 @@ func sourceURI(path string, mode Mode, immutable string, patience time.Duration)
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: v.Encode()}).String()
 }
 
-// isFresh finds what the operating system has to say of a file, in its own words, and whether there is none yet: then it makes an empty one.
-func isFresh(path string, mode Mode) (fresh bool, err error) {
+// touch finds what the operating system has to say of a file, in its own words. Where there is none yet, who writes makes an empty one.
+func touch(path string, mode Mode) error {
 	flag := os.O_RDONLY
 	if mode != ReadOnly {
 		flag = os.O_RDWR | os.O_CREATE
 	}
 	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
-		return false, err
+		return err
 	}
-	info, err := f.Stat()
-	return err == nil && mode != ReadOnly && info.Size() == 0, errors.Join(err, f.Close())
+	return f.Close()
 }
 
 func isReadOnlyFolder(err error) bool {
@@ -194,13 +192,9 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check creates the tables of a fresh file. Of another one it compares the layout, and the length: SQLite itself does not miss a part of the
-// last page. The length is asked last: a writer puts the log's pages into the file, then empties the log.
-func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
-	if fresh {
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Settings, l.Tables, l.Application, l.Version))
-		return err
-	}
+// check compares the layout of a file, and the length: SQLite itself does not miss a part of the last page. The length is asked last: a writer puts the
+// log's pages into the file, then empties the log. A file that has no tables yet gets them; who only reads finds none.
+func (d *DB) check(ctx context.Context, l Layout) (err error) {
 	if d.file, err = os.Stat(d.path); err != nil {
 		return err
 	}
@@ -209,6 +203,12 @@ func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 		return n
 	}
 	id, version, bytes := number("application_id"), number("user_version"), number("page_count")*number("page_size")
+	if err == nil && id == 0 && version == 0 {
+		if d.mode == ReadOnly {
+			return fs.ErrNotExist
+		}
+		return d.createTables(ctx, l)
+	}
 	if err == nil && (id != l.Application || version > l.Version || version < cmp.Or(l.Since, l.Version)) {
 		err = fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
 	}
@@ -222,6 +222,20 @@ func (d *DB) check(ctx context.Context, fresh bool, l Layout) (err error) {
 	if err == nil && size < bytes {
 		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, size, bytes)
 	}
+	return err
+}
+
+// createTables makes the tables, unless another process has just made them.
+func (d *DB) createTables(ctx context.Context, l Layout) error {
+	if _, err := d.sql.ExecContext(ctx, l.Settings+"; BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	version := 0
+	if err := query(ctx, d, "PRAGMA user_version").one(&version); err != nil || version != 0 {
+		_, undone := d.sql.ExecContext(ctx, "ROLLBACK")
+		return errors.Join(err, undone)
+	}
+	_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Tables, l.Application, l.Version))
 	return err
 }
 

@@ -63,7 +63,7 @@ func TestOpenErrors(t *testing.T) {
 		want  error
 	}{
 		{"absent", nil, db.ReadOnly, fs.ErrNotExist},
-		{"empty", []byte{}, db.ReadOnly, db.ErrSchema},
+		{"empty", []byte{}, db.ReadOnly, fs.ErrNotExist},
 		{"empty to write", []byte{}, db.ReadWrite, nil},
 		{"garbage", []byte("this is no database"), db.ReadOnly, db.ErrCorrupt},
 		{"cut short", whole[:len(whole)-1], db.ReadOnly, db.ErrCorrupt},

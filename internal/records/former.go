@@ -30,8 +30,16 @@ type formerLine struct {
 	Gone string `json:"gone,omitempty"` // the call of a record that was scrubbed
 }
 
-// takeFormerRecords stores what a former version kept.
+// takeFormerRecords stores what a former version kept, where no record was ever numbered here.
 func (s Store) takeFormerRecords(ctx context.Context, tx *db.Tx) error {
+	if !s.hasFormer() {
+		return nil
+	}
+	numbered := false
+	err := db.Each(ctx, tx, func(*db.Rows) error { numbered = true; return nil }, "SELECT seq FROM sqlite_sequence WHERE name = 'records'")
+	if err != nil || numbered {
+		return err
+	}
 	files, err := os.ReadDir(s.Dir)
 	for _, f := range files {
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // Defaults of retention.
@@ -24,9 +22,6 @@ const (
 	Size    = 64 << 20 // rekal.records.size, in bytes
 	RawDays = 7        // of outputs
 )
-
-// patience is how long a writer waits for the others, each of which takes a few milliseconds.
-const patience = 10 * time.Second
 
 // layout is that of the file. The column head is a Record as JSON without its ID and text. Of a record that was made of a transcript, call is
 // From.Call. A mark is on a record's call, or else on its ID. What search reads as turns is the texts that its index holds.
@@ -191,13 +186,11 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	if err != nil {
 		return n, err
 	}
-	return n, s.exclusive(ctx, func() error {
-		d, err := layout().Open(ctx, s.file(), db.ReadWrite)
-		if err != nil {
-			return err
-		}
-		return errors.Join(d.Vacuum(ctx), d.Close())
-	})
+	d, err := layout().Open(ctx, s.file(), db.ReadWrite)
+	if err != nil {
+		return n, fmt.Errorf("records: %w", err)
+	}
+	return n, errors.Join(d.Vacuum(ctx), d.Close())
 }
 
 // Forget drops the records that were made of transcripts, which can be made again. If there are no others, it removes the folder.
@@ -268,49 +261,21 @@ func (s Store) DropProgress(ctx context.Context) error {
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error { return s.setProgress(ctx, tx, nil) })
 }
 
-// inTransaction writes in one transaction, as the only one who does. A file that is not there is made.
+// inTransaction writes in one transaction. A file that is not there is made, with the records that a former version left.
 func (s Store) inTransaction(ctx context.Context, do func(context.Context, *db.Tx) error) error {
-	return s.exclusive(ctx, func() error {
-		if err := s.createFile(ctx); err != nil {
-			return err
-		}
-		return layout().Change(ctx, s.file(), db.ReadWrite, do)
-	})
-}
-
-// exclusive does something as the only one who writes.
-func (s Store) exclusive(ctx context.Context, do func() error) error {
 	err := os.MkdirAll(s.Dir, 0o700)
 	if err == nil {
-		var l *lock.Lock
-		if l, err = lock.Acquire(ctx, filepath.Join(s.Dir, "lock"), lock.ToWrite, patience); err == nil {
-			err = errors.Join(do(), l.Release())
-		}
+		err = layout().Change(ctx, s.file(), db.ReadWrite, func(ctx context.Context, tx *db.Tx) error {
+			if err := s.takeFormerRecords(ctx, tx); err != nil {
+				return err
+			}
+			return do(ctx, tx)
+		})
 	}
-	if err != nil {
+	if err = cmp.Or(err, s.dropFormer()); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
 	return nil
-}
-
-// createFile makes the file where there is none, with the records that a former version left. Nobody sees it before it is complete.
-func (s Store) createFile(ctx context.Context) error {
-	if _, err := os.Stat(s.file()); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, s.dropFormer())
-	}
-	fresh := s.file() + ".new"
-	for _, suffix := range []string{"", "-wal", "-shm"} { // of a process that died
-		if err := os.RemoveAll(fresh + suffix); err != nil {
-			return err
-		}
-	}
-	if err := layout().Change(ctx, fresh, db.Fresh, s.takeFormerRecords); err != nil {
-		return errors.Join(err, os.RemoveAll(fresh))
-	}
-	if err := os.Rename(fresh, s.file()); err != nil {
-		return err
-	}
-	return s.dropFormer()
 }
 
 // jsonList is a list of numbers as JSON, for json_each.

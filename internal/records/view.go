@@ -24,7 +24,7 @@ type View struct {
 // Open reads the records. If no record was ever stored, the View is empty.
 func (s Store) Open(ctx context.Context) (*View, error) {
 	if s.hasFormer() {
-		if err := s.exclusive(ctx, func() error { return s.createFile(ctx) }); err != nil {
+		if err := s.inTransaction(ctx, func(context.Context, *db.Tx) error { return nil }); err != nil {
 			return nil, err
 		}
 	}

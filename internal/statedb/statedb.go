@@ -40,9 +40,9 @@ func layout() db.Layout {
 		Version:     1,
 		Temporary:   patience,
 		Tables: `
-CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, sum INTEGER NOT NULL, text BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS edits (path TEXT NOT NULL, sum INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (path, sum));
-INSERT INTO texts VALUES ('born', 0, hex(randomblob(8))) ON CONFLICT DO NOTHING;`,
+CREATE TABLE texts (name TEXT PRIMARY KEY, sum INTEGER NOT NULL, text BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE edits (path TEXT NOT NULL, sum INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (path, sum));
+INSERT INTO texts VALUES ('born', 0, hex(randomblob(8)));`,
 	}
 }
 
