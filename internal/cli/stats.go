@@ -50,7 +50,7 @@ together. Nobody is compared with others.
 
 With --lines it says who wrote the lines of HEAD, of a file or folder, or those that the commits of a range brought, as "why" does of each:
 a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
-file; .git/rekal/lines keeps the answers.
+file; .git/rekal/state.db keeps the answers.
 
   git rekal stats --sessions --since 2026-01-01
   git rekal stats --lines src

@@ -6,14 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // Since 2.54 git runs hooks that its configuration names, beside files and whatever core.hooksPath says. Ours stand at the head of the repository's
-// configuration, as the block in info/exclude does, so that every other byte comes back.
+// configuration, so that every other byte comes back.
 
 // configNamePrefix is before the event in the name of a hook.
 const configNamePrefix = "git-rekal-"
@@ -52,11 +51,8 @@ func QuoteForConfig(text string) string {
 // ConfigBlock are lines for the head of a file of git's configuration, between marks by which CutConfigBlock finds them, and the command that takes
 // them out.
 func ConfigBlock(lines, command string) string {
-	return fmt.Sprintf("%s (`%s` removes these lines)\n%s%s\n", configBegin, command, lines, blockEnd)
+	return fmt.Sprintf("%s (`%s` removes these lines)\n%s%s\n", blockBegin, command, lines, blockEnd)
 }
-
-// configBegin begins the line before a block.
-const configBegin = "# git-rekal: begin"
 
 // WithConfigBlock is a configuration with a block at its head, instead of one that it has.
 func WithConfigBlock(text, block string) string {
@@ -74,24 +70,13 @@ func WithConfigBlock(text, block string) string {
 // other programs write configurations anew, without comments.
 func CutConfigBlock(text string) string {
 	var kept strings.Builder
-	inBlock, inHook := false, false
-	hasEnd := slices.ContainsFunc(slices.Collect(strings.Lines(text)), lineEquals(blockEnd))
-	for line := range strings.Lines(text) {
-		header := strings.TrimSpace(strings.TrimPrefix(line, bom))
-		switch {
-		case strings.HasPrefix(header, configBegin):
-			inBlock = hasEnd
-			if strings.HasPrefix(line, bom) {
-				kept.WriteString(bom)
-			}
-			continue
-		case lineEquals(blockEnd)(line):
-			inBlock, inHook = false, false
-			continue
-		case strings.HasPrefix(header, "["):
+	inHook := false
+	hasEnd := strings.Contains(text, blockEnd)
+	for line := range strings.Lines(cutBlock(text, func(string) bool { return hasEnd })) {
+		if header := strings.TrimSpace(strings.TrimPrefix(line, bom)); strings.HasPrefix(header, "[") {
 			inHook = strings.HasPrefix(header, `[hook "`+configNamePrefix)
 		}
-		if !inBlock && !inHook {
+		if !inHook {
 			kept.WriteString(line)
 		}
 	}

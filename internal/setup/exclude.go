@@ -2,12 +2,11 @@ package setup
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
 const (
-	blockBegin = "# git-rekal: begin (`git rekal clean` removes these lines)"
+	blockBegin = "# git-rekal: begin" // what removes these lines stands behind it
 	blockEnd   = "# git-rekal: end"
 	// bom may open the file; git skips it there and only there.
 	bom = "\ufeff"
@@ -25,7 +24,7 @@ func removeExclude(l Layout) (removed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("setup: read the exclude file: %w", err)
 	}
-	rest := cutBlock(string(text))
+	rest := cutBlock(string(text), isOurLine)
 	if rest == string(text) {
 		return false, nil
 	}
@@ -35,28 +34,23 @@ func removeExclude(l Layout) (removed bool, err error) {
 	return true, nil
 }
 
-// cutBlock takes our block out of the text, if there is one. Lines of
-// the user's inside it stay. Without its end the block is the run of our own patterns.
-func cutBlock(text string) string {
-	lines := slices.Collect(strings.Lines(text))
-	begin := slices.IndexFunc(lines, lineEquals(blockBegin))
-	if begin < 0 {
-		return text
-	}
-	end := begin + 1
-	if n := slices.IndexFunc(lines[begin:], lineEquals(blockEnd)); n >= 0 {
-		end = begin + n + 1
-	} else {
-		for end < len(lines) && isOurLine(lines[end]) {
-			end++
-		}
-	}
+// cutBlock takes the lines between our marks out of a text that isOurs names, and the marks. Other lines between them stay. Without its end the block is
+// the run of our own lines.
+func cutBlock(text string, isOurs func(line string) bool) string {
 	var kept strings.Builder
-	for i, line := range lines {
+	inBlock := false
+	for line := range strings.Lines(text) {
 		switch {
-		case i < begin || i >= end || !isOurLine(line):
+		case strings.HasPrefix(strings.TrimPrefix(line, bom), blockBegin):
+			inBlock = true
+		case inBlock && lineEquals(blockEnd)(line):
+			inBlock = false
+		case !inBlock || !isOurs(line):
+			inBlock = inBlock && strings.Contains(text, blockEnd)
 			kept.WriteString(line)
-		case strings.HasPrefix(line, bom):
+			continue
+		}
+		if strings.HasPrefix(line, bom) {
 			kept.WriteString(bom)
 		}
 	}
@@ -71,9 +65,7 @@ func lineEquals(want string) func(string) bool {
 	}
 }
 
-// isOurLine reports whether a line of the block is one that we wrote, in this version or another: versions differ in
-// the folders that they put a skill in.
+// isOurLine reports whether a line of the block is one that we wrote: versions differ in the folders that they put a skill in.
 func isOurLine(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") ||
-		slices.ContainsFunc([]string{formerPattern, blockBegin, blockEnd}, func(p string) bool { return lineEquals(p)(line) })
+	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") || lineEquals(formerPattern)(line)
 }

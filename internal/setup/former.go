@@ -57,7 +57,7 @@ func withoutFormerPattern(text string) string {
 	var kept strings.Builder
 	inBlock := false
 	for line := range strings.Lines(text) {
-		inBlock = inBlock && !lineEquals(blockEnd)(line) || lineEquals(blockBegin)(line)
+		inBlock = inBlock && !lineEquals(blockEnd)(line) || strings.HasPrefix(strings.TrimPrefix(line, bom), blockBegin)
 		if !inBlock || !lineEquals(formerPattern)(line) {
 			kept.WriteString(line)
 		}

@@ -34,7 +34,7 @@ func FuzzExclude(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if rest := cutBlock(text); rest != text {
+		if rest := cutBlock(text, isOurLine); rest != text {
 			if !strings.Contains(text, blockBegin) {
 				t.Fatalf("no block, but %q became %q", text, rest)
 			}
@@ -44,7 +44,7 @@ func FuzzExclude(f *testing.F) {
 		if rest, marked := strings.CutPrefix(text, bom); marked {
 			with = bom + block + rest
 		}
-		if again := cutBlock(with); again != text {
+		if again := cutBlock(with, isOurLine); again != text {
 			t.Fatalf("%q came back as %q", text, again)
 		}
 	})
