@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -51,7 +52,14 @@ func Read(ctx context.Context, dir string, ask func(db.Querier) error) error {
 	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 		return nil //nolint:nilerr // what can't be looked at says nothing
 	}
-	return open(ctx, dir, func(d *db.DB) error { return ask(d) })
+	err := open(ctx, dir, func(d *db.DB) error { return ask(d) })
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		var d *db.DB
+		if d, err = layout().Open(ctx, filepath.Join(dir, file), db.ReadOnly); err == nil {
+			err = errors.Join(ask(d), d.Close())
+		}
+	}
+	return err
 }
 
 // Change changes the database of a folder in one transaction. With a new one goes what versions before 0.2 kept in files.
