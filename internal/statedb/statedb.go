@@ -7,8 +7,8 @@
 // In and out: rows. What they say is the business of the packages that write them.
 //
 // Files of their own remain of what no process can make again (fingerprints of secrets, which outlive a damaged database as lines; the list of what init
-// added, which says that a repository is set up before anything is opened), of what a shell reads (which hook ran), and of the words of a large tree: 40 MB
-// must not be written while a commit waits for the lock.
+// added, which says that a repository is set up before anything is opened), of what a shell reads (which hook ran), of the embedding server (its package
+// knows nothing of ours), and of the words of a large tree: 40 MB must not be written while a commit waits for the lock.
 //
 // Promises: a change is all or nothing for other processes, and after a kill; none waits long for another process, since a commit may wait for it.
 // Everything can be made again, from ledgers, transcripts and the code. So no change waits for the disk, a file that is damaged or of another version is
