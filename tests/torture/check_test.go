@@ -254,6 +254,9 @@ func (c *clone) checkLeftovers() error {
 		return err
 	}
 	for _, e := range entries {
+		if info, err := e.Info(); e.Name() == "state.db-journal" && err == nil && info.Size() == 0 {
+			continue // killed before its first byte: the next change takes it
+		}
 		if !slices.Contains(caches, e.Name()) {
 			found[filepath.Join(".git/rekal", e.Name())] = true
 		}
