@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -54,18 +55,14 @@ func (s *ruleset) load() {
 	s.once.Do(func() {
 		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, "discord-bot-token": true, KnownValue: true}, detectors()
 		s.table = slices.Concat(gitleaks, vendorRules())
-		users := map[string][]wakeTarget{}
+		all := make([]waking, 0, 5000) // mostly of short keywords
 		wakes := func(i int, rule string, keywords []string) {
 			s.ids[rule] = true
 			for _, k := range keywords {
-				if len(k) >= keywordHead {
-					users[k] = append(users[k], wakeTarget{i, len(k)})
-					continue
-				}
-				for c := range 256 {
-					if longer := k + string([]byte{byte(c)}); !isUpper(byte(c)) && (c >= ' ' || c == '\n' || c == '\t') {
-						users[longer] = append(users[longer], wakeTarget{i, len(k)})
-					}
+				if t := (wakeTarget{i, len(k)}); len(k) >= keywordHead {
+					all = append(all, waking{k, t})
+				} else {
+					all = appendLonger(all, k, t)
 				}
 			}
 		}
@@ -75,14 +72,7 @@ func (s *ruleset) load() {
 		for i, d := range s.own {
 			wakes(len(s.table)+i, d.rule, d.keywords)
 		}
-		words := make([]string, 0, len(users))
-		for w := range users {
-			words = append(words, w)
-		}
-		s.keywords = newSearcher(words, keywordHead)
-		for _, w := range s.keywords.words {
-			s.targets = append(s.targets, users[w])
-		}
+		s.indexKeywords(all)
 		if s.known = new(searcher); s.secrets != nil {
 			s.known = newSearcher(slices.DeleteFunc(slices.Clone(s.secrets()), Ordinary), minValue)
 			s.valueFilter = filterForValues(s.known.words)
@@ -91,6 +81,45 @@ func (s *ruleset) load() {
 			s.valueFilter = &decodeFilter{least: minValue, bytes: bytesFrom(0)}
 		}
 	})
+}
+
+// waking is a keyword with one of those that it wakes.
+type waking struct {
+	word string
+	wakeTarget
+}
+
+// appendLonger adds a keyword that is too short, with each byte that may follow.
+func appendLonger(all []waking, keyword string, t wakeTarget) []waking {
+	var text strings.Builder
+	for c := range 256 {
+		if !isUpper(byte(c)) && (c >= ' ' || c == '\n' || c == '\t') {
+			text.WriteString(keyword)
+			text.WriteByte(byte(c))
+		}
+	}
+	for rest, size := text.String(), len(keyword)+1; rest != ""; rest = rest[size:] {
+		all = append(all, waking{rest[:size], t})
+	}
+	return all
+}
+
+// indexKeywords makes the searcher of the keywords, and says by the number of each what it wakes. Each hook with a session pays for it.
+func (s *ruleset) indexKeywords(all []waking) {
+	slices.SortFunc(all, func(a, b waking) int { return cmp.Or(strings.Compare(a.word, b.word), a.i-b.i) })
+	words, targets := make([]string, 0, len(all)), make([]wakeTarget, len(all))
+	s.targets = make([][]wakeTarget, 0, len(all))
+	for i, w := range all {
+		targets[i] = w.wakeTarget
+		if i > 0 && all[i-1].word == w.word {
+			last := len(s.targets) - 1
+			s.targets[last] = targets[i-len(s.targets[last]) : i+1]
+			continue
+		}
+		words = append(words, w.word)
+		s.targets = append(s.targets, targets[i:i+1])
+	}
+	s.keywords = newSearcher(words, keywordHead)
 }
 
 // rule is one of gitleaks' configuration, or of a vendor's format.

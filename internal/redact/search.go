@@ -37,7 +37,7 @@ func newSearcher(words []string, size int) *searcher {
 	s.shift, s.some, s.table = 64-width, make([]uint64, 1<<width/64), make([]int32, 1<<(width-sparse))
 	slices.Sort(s.words)
 	s.words = slices.Compact(s.words)
-	s.parent = make([]int32, len(s.words))
+	s.parent, s.bucket = make([]int32, len(s.words)), make([]bucket, 0, len(s.words))
 	for i, w := range s.words {
 		p := int32(i) - 1
 		for p >= 0 && !strings.HasPrefix(w, s.words[p]) {
