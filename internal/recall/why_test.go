@@ -77,7 +77,20 @@ func TestWhyOfFixup(t *testing.T) {
 	harness.Equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
 	harness.Equal(t, "third", "two [[3 3]]", p.explained("src/jwt.go:3"))
 	out := p.why("src/jwt.go")
-	harness.Equal(t, "nobody's", []result.Source{{Commit: p.git("rev-parse", "--short=7", "HEAD~1"), Ranges: []result.Range{{1, 1}}}}, out.Why.Unexplained)
+	harness.Equal(t, "nobody's", p.git("rev-parse", "--short=7", "HEAD~1")+" [[1 1]]", unexplained(out))
+}
+
+// unexplained are the commits behind which no session is known, with their lines.
+func unexplained(out result.Recall) string {
+	var all []string
+	for _, s := range out.Why.Unexplained {
+		text := fmt.Sprint(s.Commit, " ", s.Ranges)
+		if s.Cut {
+			text += ", cut"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
 }
 
 // What somebody else's ledger says of a commit's lines is a guess at most, and says nothing against what its author knows.
@@ -366,7 +379,7 @@ func TestLongWhyOfPurged(t *testing.T) {
 			t.Fatal(err)
 		}
 		harness.Equal(t, name, 0, len(out.Results))
-		harness.Equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
+		harness.Equal(t, name+": unexplained", cp.GitSHA[:7]+" [[1 2]]", unexplained(out))
 	}
 	if err := p.index.Bar(t.Context(), []string{jwt.ID}); err != nil {
 		t.Fatal(err)
@@ -390,7 +403,7 @@ func TestWhyInShallowClone(t *testing.T) {
 	p.write(".git/shallow", last.GitSHA+"\n")
 	p.open()
 	harness.Equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
-	harness.Equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
+	harness.Equal(t, "unexplained", last.GitSHA[:7]+" [[1 1]], cut", unexplained(p.why("src/jwt.go")))
 }
 
 // A name need not be UTF-8, nor one line.

@@ -105,7 +105,7 @@ type Range = [2]int
 
 // Source is a commit that brought lines.
 type Source struct {
-	Commit string  `json:"commit"`
+	Origin
 	Ranges []Range `json:"ranges"`
 	Cut    bool    `json:"cut,omitempty"` // it or one before it: a shallow clone ends there
 	Notes  []Note  `json:"notes,omitempty"`
@@ -156,6 +156,7 @@ type Origin struct {
 	Commit  string `json:"commit"` // abbreviated
 	Subject string `json:"subject,omitempty"`
 	TS      string `json:"ts,omitempty"` // of its author
+	Merge   bool   `json:"merge,omitempty"`
 }
 
 // Asked is a person's prompt.

@@ -90,9 +90,7 @@ func (p *storyPage) commitBlock(c result.StoryCommit) {
 	if c.Merged > 0 {
 		p.writeFact("Merges", session.CountNoun(c.Merged, "commit")+", told above")
 	}
-	for _, id := range c.Sessions {
-		p.writeFact("Behind", p.sessionBehind(c, id))
-	}
+	p.writeSessionsBehind(c)
 	for _, id := range c.Links {
 		p.writeFact("Links", "rekal:"+id)
 	}
@@ -102,13 +100,43 @@ func (p *storyPage) commitBlock(c result.StoryCommit) {
 	p.writeDiffstat(c.Files)
 }
 
-// sessionBehind names a session behind a commit.
-func (p *storyPage) sessionBehind(c result.StoryCommit, id string) string {
+// writeSessionsBehind names the sessions behind a commit, and behind each those through which it came.
+func (p *storyPage) writeSessionsBehind(c result.StoryCommit) {
+	told := map[string]bool{}
+	for _, id := range c.Sessions {
+		if s := p.session(id); s == nil || !slices.Contains(c.Sessions, s.Parent) || p.session(s.Parent) == nil {
+			p.writeBehindCommit(c, "Behind", id, told)
+		}
+	}
+	for _, id := range c.Sessions {
+		if !told[id] { // a ledger may have sessions spawn each other
+			p.writeBehindCommit(c, "Behind", id, told)
+		}
+	}
+}
+
+func (p *storyPage) writeBehindCommit(c result.StoryCommit, label, id string, told map[string]bool) {
+	told[id] = true
+	s := p.session(id)
+	if s == nil {
+		p.writeFact(label, id)
+		return
+	}
+	p.writeFact(label, s.Short+"  "+s.Title+" ("+session.LabelOf(c.Ties[id])+")")
+	for _, of := range c.Sessions {
+		if through := p.session(of); through != nil && through.Parent == id && !told[of] {
+			p.writeBehindCommit(c, "By", of, told)
+		}
+	}
+}
+
+// session is one of the story; nil for none.
+func (p *storyPage) session(id string) *result.StorySession {
 	i := slices.IndexFunc(p.story.Sessions, func(s result.StorySession) bool { return s.ID == id })
 	if i < 0 {
-		return id
+		return nil
 	}
-	return p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title + " (" + session.LabelOf(c.Ties[id]) + ")"
+	return &p.story.Sessions[i]
 }
 
 // writeDiffstat is a diffstat as git's, without the bars.

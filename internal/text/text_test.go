@@ -274,8 +274,11 @@ func TestWhy(t *testing.T) {
 			}
 		})
 	}
-	why := &result.Why{Path: "a.go", From: 3, To: 3, Uncommitted: []result.Range{b}, Unexplained: []result.Source{{Commit: "1234567", Ranges: []result.Range{a}}, {Commit: "89abcde", Ranges: []result.Range{b}, Cut: true}}}
-	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known behind commit 1234567\nline 7: no session is known behind commit 89abcde or one before it, which this shallow\n  clone lacks\nNo session explains these lines.\n"
+	why := &result.Why{Path: "a.go", From: 3, To: 3, Uncommitted: []result.Range{b}, Unexplained: []result.Source{
+		{Origin: result.Origin{Commit: "1234567", Subject: "Join both", TS: "2026-03-04T10:00:00Z", Merge: true}, Ranges: []result.Range{a}},
+		{Origin: result.Origin{Commit: "89abcde"}, Ranges: []result.Range{b}, Cut: true},
+	}}
+	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known behind commit 1234567 Join both, 2026-03-04 10:00, a\n  merge\nline 7: no session is known behind commit 89abcde or one before it, which this shallow\n  clone lacks\nNo session explains these lines.\n"
 	if diff := cmp.Diff(want, text.Recall(look, result.Recall{Why: why}, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -25,11 +25,11 @@ func (p *page) writeUnexplained(w *result.Why) {
 		p.writeLine("", "  ", printableSpanf(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
-		end := span{}
+		said := append([]span{printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges))}, p.origin(s.Origin)...)
 		if s.Cut {
-			end.text = " or one before it, which this shallow clone lacks"
+			said = append(said, span{text: " or one before it, which this shallow clone lacks"})
 		}
-		p.writeLine("", "  ", printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges)), p.commit(s.Commit), end)
+		p.writeLine("", "  ", said...)
 		for _, n := range s.Notes {
 			p.writeLine("  ", "    ", printableSpanf(unstyled, "%s: %s", linesInWords(n.Ranges), n))
 		}
@@ -43,7 +43,7 @@ func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
 	e := h.Explains
 	p.writeLine(fmt.Sprintf("%d. ", rank), in, printableSpan(bold, linesInWords(e.Ranges)))
 	for _, o := range e.Origins {
-		p.writeLine(in, more, span{text: "commit "}, p.commit(o.Commit), printableSpan(unstyled, " "+o.Subject+", "), unbrokenSpan(unstyled, p.day(o.TS)))
+		p.writeLine(in, more, append([]span{{text: "commit "}}, p.origin(o)...)...)
 	}
 	if n := len(e.Commits) - len(e.Origins); n > 0 {
 		p.writeLine(in, more, printableSpanf(unstyled, "and %s", session.CountNoun(n, "other commit")))
@@ -60,7 +60,11 @@ func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
 	if asked == "" && h.Snippet != "" {
 		p.writeLine(in, in, p.markMatches(h.Snippet)...)
 	}
-	p.writeLine(in, more, p.joinFacts(unstyled, append(p.attribution(h), p.when(cmp.Or(h.StartedAt, h.LastTurnAt)), h.Branch, cmp.Or(h.Title, "(no title)"))...)...)
+	title := cmp.Or(h.Title, "(no title)")
+	if len(h.Through) > 0 { // its brief, which follows
+		title = ""
+	}
+	p.writeLine(in, more, p.joinFacts(unstyled, append(p.attribution(h), p.when(cmp.Or(h.StartedAt, h.LastTurnAt)), h.Branch, title)...)...)
 	for i, by := range h.Through {
 		text := by.Title
 		if i == 0 && brief != "" {
@@ -73,6 +77,18 @@ func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
 		p.writeLine(in, more, notes...)
 	}
 	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
+}
+
+// origin is a commit with what it says.
+func (p *page) origin(o result.Origin) []span {
+	out := []span{p.commit(o.Commit)}
+	if o.TS != "" {
+		out = append(out, printableSpan(unstyled, " "+o.Subject+", "), unbrokenSpan(unstyled, p.day(o.TS)))
+	}
+	if o.Merge {
+		out = append(out, span{text: ", a merge"})
+	}
+	return out
 }
 
 // howKnown says how it is known that a session stands behind lines.

@@ -409,8 +409,8 @@ func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained)
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared)}
 		for n, id := range e.commits {
 			out[i].Explains.Commits = append(out[i].Explains.Commits, result.ShortOID(string(id)))
-			if c, err := w.repo.Commit(id); err == nil && n < maxOrigins {
-				out[i].Explains.Origins = append(out[i].Explains.Origins, result.Origin{Commit: result.ShortOID(string(id)), Subject: c.Subject(), TS: result.Time(c.Author.When)})
+			if n < maxOrigins {
+				out[i].Explains.Origins = append(out[i].Explains.Origins, w.origin(id))
 			}
 		}
 		if err == nil {
@@ -465,10 +465,19 @@ func (w *answer) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(unexplained)
 	for _, s := range groupByCommit(w.blame.Origins) {
-		out.Brought = append(out.Brought, result.Source{Commit: result.ShortOID(string(s.Commit)), Ranges: w.ranges(s.lines)})
+		out.Brought = append(out.Brought, result.Source{Origin: result.Origin{Commit: result.ShortOID(string(s.Commit))}, Ranges: w.ranges(s.lines)})
 	}
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.ShortOID(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
+		out.Unexplained = append(out.Unexplained, result.Source{Origin: w.origin(s.Commit), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
+	}
+	return out
+}
+
+// origin describes a commit, as far as that is here.
+func (w *answer) origin(id git.OID) result.Origin {
+	out := result.Origin{Commit: result.ShortOID(string(id))}
+	if c, err := w.repo.Commit(id); err == nil {
+		out.Subject, out.TS, out.Merge = c.Subject(), result.Time(c.Author.When), len(c.Parents) > 1
 	}
 	return out
 }
