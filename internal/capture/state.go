@@ -393,10 +393,10 @@ func (st *state) clearPending(e session.Entry, made time.Time) {
 		linked[s.ID] = true
 	}
 	for _, l := range e.Checkpoint.Links {
-		linked[l.Session] = true
+		linked[l.Session] = l.Tie != session.TieTalked
 	}
 	for id := range linked {
-		if k := st.sessionByID(id); k != nil {
+		if k := st.sessionByID(id); k != nil && linked[id] {
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.IsCommittedBefore(made, edited) })
 		}
 	}

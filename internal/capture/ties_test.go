@@ -283,3 +283,26 @@ func TestSeenLate(t *testing.T) {
 		})
 	}
 }
+
+// TestEditOfOthersLines: two sessions wrote to a file. A commit of lines that are all one's is not the other's, whose edit waits for the next commit.
+func TestEditOfOthersLines(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+	w.add(sidB, ask(sidB, 2, "and"), use(sidB, 3, "Edit", "a.go"))
+	w.commit(10, "of one", "a.go", first)
+	w.at(10)
+	w.capture()
+	w.commit(20, "of the other", "a.go", first+"// what it wrote is not known\n")
+	w.at(20)
+	w.capture()
+	var edited []string
+	h := w.held()
+	for _, cp := range h.checkpoints {
+		for _, l := range cp.Links {
+			if l.Session == h.sessions[sidB].ID && l.Tie == session.TieEdited {
+				edited = append(edited, w.subject(cp.GitSHA))
+			}
+		}
+	}
+	harness.Equal(t, "commits to whose files it wrote", []string{"of the other"}, edited)
+}

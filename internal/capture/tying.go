@@ -15,7 +15,8 @@ type tying struct {
 	*collector
 	commit    git.Commit
 	via       string
-	files     []session.File
+	changes   []git.Change
+	files     []session.File    // of them those that the ledger can hold
 	wrote     []session.Wrote   // in the commit
 	elsewhere []session.Wrote   // what this capture found in other commits
 	told      map[string]string // by sessionKey: how its records say that it made the commit
@@ -67,11 +68,30 @@ func (t *tying) edited(part session.Session, k *ledgerSession) string {
 		if at.IsZero() || attribution.IsCommittedBefore(t.commit.Committer.When, at) {
 			continue
 		}
-		if k != nil || !t.wasTaken(part.ID, f, at) {
+		if (k != nil || !t.wasTaken(part.ID, f, at)) && !t.isOfOthers(part.ID, f) {
 			return by
 		}
 	}
 	return ""
+}
+
+// isOfOthers reports whether all that the commit added to a file is known to be of other sessions: the edit of this one waits for another commit.
+func (t *tying) isOfOthers(id string, f session.File) bool {
+	var wrote []session.Wrote
+	for _, w := range t.wrote {
+		if w.Path == f.Path && len(w.Lines) > 0 {
+			wrote = append(wrote, w)
+		}
+	}
+	if len(wrote) == 0 || slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == id }) {
+		return false
+	}
+	i := slices.IndexFunc(t.changes, func(c git.Change) bool { return c.Path == f.Path })
+	lines, err := t.addedLines(t.commit, t.changes[i])
+	return err == nil && !slices.ContainsFunc(lines.Added, func(at int) bool {
+		isWritten := func(w session.Wrote) bool { return w.Lines.Has(at + 1) }
+		return !session.IsFiller(lines.Text[at]) && !slices.ContainsFunc(wrote, isWritten)
+	})
 }
 
 // waitingEdit is the time of a session's last edit of a file, and which call that is; zero for none.
