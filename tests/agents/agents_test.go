@@ -182,6 +182,8 @@ const (
 
 // byHand: behind a session's commit and its closing words a person commits, which is no session's.
 func (s *stage) byHand() {
+	s.git(s.repo, "add", "-A") // what sessions left
+	s.git(s.repo, "commit", "-q", "--allow-empty", "-m", "The rest")
 	own, hand := []string{}, []string{}
 	for i := range handed {
 		name := fmt.Sprintf("closing%d", i)
