@@ -26,10 +26,11 @@ type editStore struct {
 	dir      string
 	inMemory map[string][]editLine         // by path; not nil for a preview, which writes nothing
 	cache    map[string][]attribution.Edit // by path: results of ofPath
+	unsaved  map[string][]editLine         // by path: what commits say, until flush
 }
 
 func newEdits(dir string) *editStore {
-	return &editStore{dir: dir, cache: map[string][]attribution.Edit{}}
+	return &editStore{dir: dir, cache: map[string][]attribution.Edit{}, unsaved: map[string][]editLine{}}
 }
 
 // editLine is an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
@@ -99,7 +100,7 @@ func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
 			continue
 		}
 		seen[paths[i]] = true
-		for _, l := range slices.Concat(e.read(paths[i]), e.inMemory[paths[i]]) {
+		for _, l := range slices.Concat(e.read(paths[i]), e.inMemory[paths[i]], e.unsaved[paths[i]]) {
 			switch name := (editName{l.Session, l.At}); {
 			case l.FormerPath != "":
 				paths = append(paths, l.FormerPath)
@@ -124,14 +125,28 @@ type editName struct {
 
 func nameOf(e attribution.Edit) editName { return editName{e.Session, e.At.UnixMilli()} }
 
-// taken are the lines which say that a commit took lines of edits of a file.
-func (e *editStore) taken(path, commit string, edits map[editName]bool) (lines []editLine) {
-	for _, k := range e.ofPath(path) {
+// take notes that a commit took lines of edits of a file.
+func (e *editStore) take(path, commit string, edits map[editName]bool) {
+	known := e.ofPath(path)
+	for i, k := range known {
 		if edits[nameOf(k)] && !slices.Contains(k.Commits, commit) {
-			lines = append(lines, editLine{Session: k.Session, At: k.At.UnixMilli(), Commit: commit})
+			known[i].Commits = append(slices.Clip(k.Commits), commit)
+			e.unsaved[path] = append(e.unsaved[path], editLine{Session: k.Session, At: k.At.UnixMilli(), Commit: commit})
 		}
 	}
-	return lines
+}
+
+// rename notes what a file was called before.
+func (e *editStore) rename(path, former string) {
+	e.unsaved[path] = append(e.unsaved[path], editLine{FormerPath: former})
+	delete(e.cache, path)
+}
+
+// flush stores what commits said, in one transaction: an import looks at thousands of them.
+func (e *editStore) flush() error {
+	lines := e.unsaved
+	e.unsaved = map[string][]editLine{}
+	return e.add(lines)
 }
 
 func (e *editStore) read(path string) (out []editLine) {

@@ -34,16 +34,13 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 	if err != nil || len(changes) > maxChanges {
 		return changes, nil
 	}
-	behind, taken := map[string]bool{}, map[string][]editLine{}
+	behind := map[string]bool{}
 	for _, ch := range changes {
 		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
 			continue
 		}
 		if ch.OldPath != "" {
-			if err := g.edits.add(map[string][]editLine{ch.Path: {{FormerPath: ch.OldPath}}}); err != nil {
-				g.editsLost = true
-				g.out.Warnings = append(g.out.Warnings, err)
-			}
+			g.edits.rename(ch.Path, ch.OldPath)
 		}
 		edits := g.editsBefore(c, g.edits.ofPath(ch.Path))
 		if len(edits) == 0 {
@@ -56,12 +53,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 		wrote := wroteLines(c, ch, lines, edits, func(commit string) bool { return g.isBehind(git.OID(commit), c.OID, behind) })
 		wrote = slices.DeleteFunc(wrote, func(w session.Wrote) bool { return w.Session == "" })
 		out = append(out, wrote...)
-		if lines := g.edits.taken(ch.Path, string(c.OID), editsOf(wrote)); len(lines) > 0 {
-			taken[ch.Path] = lines
-		}
-	}
-	if err := g.edits.add(taken); err != nil {
-		g.out.Warnings = append(g.out.Warnings, err)
+		g.edits.take(ch.Path, string(c.OID), editsOf(wrote))
 	}
 	return changes, out
 }
