@@ -28,6 +28,7 @@ type Moment struct {
 	unverified []string      // is barred because nobody known signed it; nil: nothing
 	records    *records.View // nil where they are not asked for, or can't be read
 	recordsErr error         // why records can't be read
+	release    func() error  // lets what is done in the background go on; nil: nothing was held
 }
 
 // Opening says what is opened.
@@ -54,7 +55,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &Moment{Past: past, w: w}
+	out := &Moment{Past: past, w: w, release: w.HoldBackgroundWork(ctx)}
 	var beside sync.WaitGroup
 	var warnings []error
 	if o.Records && past.Text == "" {
@@ -72,7 +73,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 		w.Warn(warning)
 	}
 	if err != nil {
-		return nil, errors.Join(err, out.closeRecords())
+		return nil, errors.Join(err, out.closeRecords(), out.release())
 	}
 	w.StartBackgroundWorkIfFetched()
 	return out, out.barForbidden(ctx, o.Reader)
@@ -124,7 +125,13 @@ func (m *Moment) explainLeftOut(err error) error {
 }
 
 // Close gives back what Open opened.
-func (m *Moment) Close() error { return errors.Join(m.closeRecords(), m.Reader.Close()) }
+func (m *Moment) Close() error {
+	err := errors.Join(m.closeRecords(), m.Reader.Close())
+	if m.release == nil {
+		return err
+	}
+	return errors.Join(err, m.release())
+}
 
 func (m *Moment) closeRecords() error {
 	if m.records == nil {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 type indexOptions struct {
 	at                  string
-	vectors, signatures bool
+	vectors, background bool
+	unasked             bool // a command of ours started it: nobody waits, or reads what it says
 	path                bool
 }
 
@@ -26,13 +28,13 @@ type indexOptions struct {
 func newIndexCmd(app *App) *cobra.Command {
 	c := &indexOptions{}
 	cmd := &cobra.Command{
-		Use: "index [--at REF|DIR | --vectors | --path]", Short: "rebuild the caches",
+		Use: "index [--at REF|DIR | --vectors [--background] | --path]", Short: "rebuild the caches",
 		Long: `
 Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
 every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
 
---vectors makes only what is missing of vectors of meaning, and of verdicts on signatures. Commands and hooks start it in the background, at low
-priority.
+--vectors makes only what is missing of vectors of meaning, and of verdicts on signatures, and waits for it; with --background it starts that and
+returns. Commands and hooks do so by themselves. In the background it has a low priority, and stops while a question is asked.
 
 --path prints where the databases for SQL lie, data.db and index.db, a line each, and rebuilds nothing. "git rekal query" brings them up.
 
@@ -44,8 +46,9 @@ priority.
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
-	fs.BoolVar(&c.signatures, "signatures", false, "only judge the signatures that nobody has looked at") // for processes of ours
-	_ = fs.MarkHidden("signatures")                                                                       // it was just defined
+	fs.BoolVar(&c.background, "background", false, "with --vectors: do not wait for them")
+	fs.BoolVar(&c.unasked, "unasked", false, "judge signatures that nobody has looked at, give way to others, and say nothing")
+	_ = fs.MarkHidden("unasked") // it was just defined
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 	fs.BoolVar(&c.path, "path", false, "only print where the databases for SQL lie")
 	return app.withOptions(cmd, c)
@@ -57,6 +60,8 @@ func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("--at must not be empty")
 	case c.path && (c.vectors || c.at != ""):
 		return errors.New("--path goes alone")
+	case c.background && !c.vectors:
+		return errors.New("--background goes with --vectors")
 	case c.vectors && c.at != "":
 		return errors.New("--vectors goes without --at: a past state has no vectors")
 	}
@@ -64,7 +69,7 @@ func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 // makesAll is whether the tables for SQL are made, too.
-func (c *indexOptions) makesAll() bool { return c.at == "" && !c.vectors && !c.signatures && !c.path }
+func (c *indexOptions) makesAll() bool { return c.at == "" && !c.vectors && !c.unasked && !c.path }
 
 func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if c.makesAll() {
@@ -82,7 +87,7 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), dataDB), filepath.Join(w.RekalDir(), indexDB))
 		return errors.Join(w.CheckReady(), err)
 	}
-	if c.vectors || c.signatures {
+	if c.vectors || c.unasked {
 		return c.makeMissing(ctx, app, w)
 	}
 	today := false
@@ -130,9 +135,49 @@ func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.W
 	if err != nil {
 		return err
 	}
+	if c.background && conf.Embed.IsBuiltIn() {
+		app.notify("vectors are made in the background; git rekal doctor says how many are missing")
+		return w.StartBackgroundWork(conf, true)
+	}
+	if c.unasked {
+		if err := w.CatchUp(ctx, nil); err != nil { // a question may wait for it
+			return w.AsNotInitialised(err)
+		}
+		workspace.LowerPriority()
+	}
 	if _, err := w.JudgeSignatures(ctx, conf, math.MaxInt); err != nil || !c.vectors {
 		return w.AsNotInitialised(err)
 	}
-	isCleaned := func() bool { return w.CheckReady() != nil }
-	return w.AsNotInitialised(app.embedNow(ctx, w, conf.Embed, workspace.Embedding{Insist: true, Enough: isCleaned}))
+	embedding := workspace.Embedding{Insist: true, Enough: func() bool { return w.CheckReady() != nil }, GiveWay: c.unasked, Await: !c.unasked}
+	if c.unasked {
+		return w.AsNotInitialised(w.Embed(ctx, conf.Embed, embedding))
+	}
+	return w.AsNotInitialised(app.embedAndTell(ctx, w, conf.Embed, embedding))
+}
+
+// embedAndTell makes the vectors that are missing, and says what it does, and what it did.
+func (app *App) embedAndTell(ctx context.Context, w *workspace.Workspace, conf config.Embed, embedding workspace.Embedding) error {
+	if conf.IsOff() {
+		app.notify("rekal.embed is off: no vectors are made")
+		return nil
+	}
+	started, done, all := app.Now(), 0, 0
+	shown := app.meter("making vectors")
+	defer shown.end()
+	embedding.Progress = func(at, of int) {
+		if all == 0 {
+			app.notify("making the vectors of " + session.CountNoun(of, "session"))
+		}
+		done, all = at, of
+		shown.setProgress(at, of)
+	}
+	err := w.Embed(ctx, conf, embedding)
+	switch {
+	case err != nil:
+	case all == 0:
+		app.notify("all sessions have vectors")
+	case done == all:
+		app.notify(fmt.Sprintf("the vectors of %s are made (%.1f s)", session.CountNoun(all, "session"), app.Now().Sub(started).Seconds()))
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -16,17 +17,37 @@ import (
 // embedFile is the lock of the one process that embeds.
 const embedFile = "lock.embed"
 
-// Embed fills in the vectors that are missing. While another process does the same, it does nothing.
+// Embed fills in the vectors that are missing. While another process does the same, it does nothing, or awaits its end.
 func (m *Materializer) Embed(ctx context.Context, e search.Embedder) error {
 	held, err := lock.Acquire(ctx, m.filePath(embedFile), lock.ToWrite, 0)
+	total := 0
+	for errors.Is(err, lock.ErrBusy) && e.Await {
+		total = m.tellProgress(ctx, e, total)
+		held, err = lock.Acquire(ctx, m.filePath(embedFile), lock.ToWrite, lookAgain)
+	}
 	if errors.Is(err, lock.ErrBusy) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	if total > 0 {
+		m.tellProgress(ctx, e, total)
+	}
 	return errors.Join(e.Fill(ctx, embeddable{m}, m.Now), held.Release())
 }
+
+// tellProgress says how far another process is with so many sessions, or more: it returns how many.
+func (m *Materializer) tellProgress(ctx context.Context, e search.Embedder, total int) int {
+	left, err := m.Unembedded(ctx, e.Model)
+	if total = max(total, left); err == nil && total > 0 && e.Progress != nil {
+		e.Progress(total-left, total)
+	}
+	return total
+}
+
+// lookAgain is how often a process that waits for another one looks how far that is.
+const lookAgain = 500 * time.Millisecond
 
 // Unembedded is how many sessions and memories of the index lack vectors of a model. It changes nothing, and knows nothing of what the
 // index does not have yet.

@@ -18,6 +18,7 @@ type Embedder struct {
 	Progress func(done, total int) // sessions; nil: nobody looks
 	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
 	Leave    Leave                 // nil: nothing is left out
+	Await    bool                  // where another process makes vectors, wait for it, and make what is still missing
 }
 
 // Leave lists what gets no vectors, in the state that is read: its text goes to no server.

@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/model"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -26,18 +29,20 @@ type Embedding struct {
 	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
 	Progress func(done, total int) // sessions; nil: nobody looks
 	Patience time.Duration         // for one answer; 0: a minute
+	Await    bool                  // where another process makes vectors, wait for it, and make what is still missing
+	GiveWay  bool                  // stop while a question is asked, with the model that is built in
 }
 
 // Embed makes the missing vectors with the model or the server of the settings. It warns of a server that does not answer.
 func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embedding) error {
-	e := search.Embedder{Enough: embedding.Enough, Progress: embedding.Progress}
+	e := search.Embedder{Enough: embedding.Enough, Progress: embedding.Progress, Await: embedding.Await}
 	var failed error
 	if c.IsBuiltIn() {
 		m, err := w.builtInModel()
 		if err != nil || m == nil {
 			return err
 		}
-		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, builtInVectors(m)
+		e.Model, e.Batch, e.Vectors = model.Name, builtInBatch, w.builtInVectors(m, embedding.GiveWay)
 	} else {
 		client, err := w.Embedder(c, embedding.Patience)
 		if err != nil || client == nil {
@@ -78,10 +83,13 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embeddi
 // builtInBatch is how many texts the built-in model gets at a time; they take .1 to .2 seconds.
 const builtInBatch = 4
 
-func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32, error) {
+func (w *Workspace) builtInVectors(m *model.Model, giveWay bool) func(context.Context, []string) ([][]float32, error) {
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
 		var out [][]float32
 		for _, text := range texts {
+			if giveWay {
+				w.giveWay(ctx)
+			}
 			vector, err := m.Vector(text)
 			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return nil, err
@@ -92,25 +100,54 @@ func builtInVectors(m *model.Model) func(context.Context, []string) ([][]float32
 	}
 }
 
-// StartBackgroundWork starts a process of low priority, and does not wait for it. The process makes the missing vectors of the built-in model, and
+// StartBackgroundWork starts a process, and does not wait for it. The process makes the missing vectors of the built-in model, and
 // judges signatures. If the settings name no built-in model, it is started only for signatures. A second such process ends at once. In CI it is not
 // started, because nobody asks afterwards.
 func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) error {
-	what := "--vectors"
-	if !conf.Embed.IsBuiltIn() {
-		what = "--signatures"
+	args := []string{"index", "--unasked"}
+	if conf.Embed.IsBuiltIn() {
+		args = append(args, "--vectors")
 	}
 	if conf.CI || w.Exe == "" || !conf.Embed.IsBuiltIn() && !signatures {
 		return nil
 	}
-	cmd := exec.Command(w.Exe, "index", what)
+	cmd := exec.Command(w.Exe, args...)
 	cmd.Dir, cmd.Env = w.Root(), w.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start what is done later: %w", err)
 	}
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowPriority) // where that is refused, or it has ended, nothing is lost
 	return nil
+}
+
+// LowerPriority lowers that of this process, which leads its session. Where it is refused, nothing is lost. It comes behind what others may wait for.
+func LowerPriority() {
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, lowPriority) // of all threads: PRIO_PROCESS is of one, on Linux
+	// Linux may share the cores between sessions, whatever the niceness in one.
+	_ = os.WriteFile("/proc/self/autogroup", []byte(strconv.Itoa(lowPriority)), 0o644)
+}
+
+// questionsFile is a lock that who asks a question shares.
+func (w *Workspace) questionsFile() string { return filepath.Join(w.RekalDir(), "lock.questions") }
+
+// HoldBackgroundWork has a process that makes vectors in the background pause until release, for maxPause at most.
+func (w *Workspace) HoldBackgroundWork(ctx context.Context) (release func() error) {
+	held, err := lock.Acquire(ctx, w.questionsFile(), lock.ToRead, 0)
+	if err != nil { // somebody looks at this moment whether there is a question
+		return func() error { return nil }
+	}
+	return held.Release
+}
+
+// maxPause is how long questions hold up what is done in the background; a process that stands still holds it up no longer.
+const maxPause = 2 * time.Second
+
+// giveWay waits while somebody asks a question.
+func (w *Workspace) giveWay(ctx context.Context) {
+	held, err := lock.Acquire(ctx, w.questionsFile(), lock.ToWrite, maxPause)
+	if err == nil {
+		_ = held.Release() // nothing was written
+	}
 }
 
 // StartBackgroundWorkIfFetched is StartBackgroundWork, if this process took in ledgers that a fetch brought.
