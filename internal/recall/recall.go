@@ -341,28 +341,7 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	if err != nil {
 		return nil, err
 	}
-	var missing, lost map[git.OID]bool
-	snippets := make([]string, len(hits))
-	err = runParallel(
-		func() (err error) {
-			now := latestCommits(facets, became, hits[:min(len(hits), maxLooked)])
-			missing = repo.MissingObjects(now)
-			lost, err = history.Unreached(ctx, repo, now)
-			return err
-		},
-		func() error {
-			if req.Query != "" {
-				if err := besideTitles(ctx, index, hits, facets, shown, req.Query); err != nil {
-					return err
-				}
-			}
-			for i, h := range hits {
-				if f := facets[h.ID]; f.Kind == db.KindMemory || !h.isByTitleAlone() {
-					snippets[i] = shown[i].snippet(req.Query, f.Title, h)
-				}
-			}
-			return nil
-		})
+	snippets, missing, lost, err := snippetsAndGone(ctx, index, repo, req, hits, shown, facets, latestCommits(facets, became, hits[:min(len(hits), maxLooked)]))
 	if err != nil {
 		return nil, err
 	}
@@ -392,6 +371,31 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		}
 	}
 	return out, nil
+}
+
+// snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which no branch leads.
+func snippetsAndGone(
+	ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found, shown []passage, facets map[string]db.Facet, commits []git.OID,
+) (snippets []string, missing, lost map[git.OID]bool, err error) {
+	snippets = make([]string, len(hits))
+	err = runParallel(
+		func() (err error) {
+			missing = repo.MissingObjects(commits)
+			lost, err = history.Unreached(ctx, repo, commits)
+			return err
+		},
+		func() error {
+			if req.Query != "" {
+				if err := besideTitles(ctx, index, hits, facets, shown, req.Query); err != nil {
+					return err
+				}
+			}
+			for i, h := range hits {
+				snippets[i] = shown[i].snippet(req.Query, facets[h.ID].Title, h)
+			}
+			return nil
+		})
+	return snippets, missing, lost, err
 }
 
 func commitsOf(facets map[string]db.Facet) []string {
