@@ -102,13 +102,14 @@ type Outcome struct {
 	Turns       int
 	ToolCalls   int
 	Checkpoints int
-	Links       int            // sessions tied to commits without new turns
-	Redacted    map[string]int // replaced places, by rule
-	Skipped     int            // transcript lines that could not be read
-	SkippedIn   []string       // the transcripts that hold them
-	Elsewhere   map[string]int // by folder: sessions that were left out because they were held in another repository
-	Agents      map[string]int // sessions by their source
-	Warnings    []error        // transcripts that could not be read, or the cache not written
+	Links       int             // sessions tied to commits without new turns
+	Tied        map[string]bool // code commits behind which sessions stand now
+	Redacted    map[string]int  // replaced places, by rule
+	Skipped     int             // transcript lines that could not be read
+	SkippedIn   []string        // the transcripts that hold them
+	Elsewhere   map[string]int  // by folder: sessions that were left out because they were held in another repository
+	Agents      map[string]int  // sessions by their source
+	Warnings    []error         // transcripts that could not be read, or the cache not written
 
 	ids map[string]string // session ID → source
 }
@@ -205,6 +206,9 @@ func (o *Outcome) add(more Outcome) {
 	o.ToolCalls += more.ToolCalls
 	o.Checkpoints += more.Checkpoints
 	o.Links += more.Links
+	for sha := range more.Tied {
+		o.addTied(sha)
+	}
 	o.Skipped += more.Skipped
 	for _, path := range more.SkippedIn {
 		if !slices.Contains(o.SkippedIn, path) { // a long transcript is read in several rounds
@@ -214,6 +218,13 @@ func (o *Outcome) add(more Outcome) {
 	o.Warnings = append(o.Warnings, more.Warnings...)
 	addCounts(&o.Elsewhere, more.Elsewhere)
 	addCounts(&o.Redacted, more.Redacted)
+}
+
+func (o *Outcome) addTied(sha string) {
+	if o.Tied == nil {
+		o.Tied = map[string]bool{}
+	}
+	o.Tied[sha] = true
 }
 
 // addCounts adds counts to those in to, by key.
@@ -419,6 +430,14 @@ func (g *collector) countStored(e session.Entry, r redact.Report) {
 	if e.Checkpoint != nil {
 		g.out.Checkpoints++
 		g.out.Links += len(e.Checkpoint.Links)
+		if slices.ContainsFunc(e.Checkpoint.Links, func(l session.Link) bool { return l.Tie != session.TieTalked }) {
+			g.out.addTied(e.Checkpoint.GitSHA)
+		}
+	}
+	for _, w := range e.Wrote {
+		if len(w.Lines) > 0 {
+			g.out.addTied(w.GitSHA)
+		}
 	}
 	addCounts(&g.out.Redacted, r.Rules)
 }

@@ -126,7 +126,11 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	}
 	app.tellCaptured(out)
 	if out.Tip != "" {
-		app.printDone("checkpoint %s: %s", result.ShortOID(string(out.Tip)), captureCounts(out))
+		tied := ""
+		if len(out.Tied) > 0 {
+			tied = tiedText(len(out.Tied))
+		}
+		app.printDone("checkpoint %s: %s%s", result.ShortOID(string(out.Tip)), captureCounts(out), tied)
 	}
 	if via == session.ViaManual {
 		app.hintIfSearchMeant("captured what is new", "checkpoint")

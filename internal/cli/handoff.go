@@ -18,6 +18,7 @@ type handoffOptions struct {
 	id     string
 	to     string
 	budget int
+	print  bool
 	more   []string // arguments for the agent
 }
 
@@ -25,7 +26,7 @@ type handoffOptions struct {
 func newHandoffCmd(app *App) *cobra.Command {
 	c := &handoffOptions{}
 	cmd := &cobra.Command{
-		Use: "handoff SESSION [--to AGENT] [--budget N] [-- ARG…]", Short: "hand a session over",
+		Use: "handoff SESSION [--to AGENT] [--print] [--budget N] [-- ARG…]", Short: "hand a session over",
 		Long: `
 Prints what an agent needs to go on with a session, as Markdown: what was asked, the agent's last answers, the commands that failed when last
 run, its commits, and its files as they stand today. All is quoted or counted. The session may be anybody's, of any agent and any machine.
@@ -35,6 +36,7 @@ With --to, it starts that agent, whose first prompt names a file with the page. 
 	}
 	fs := cmd.Flags()
 	fs.Func("to", "start `AGENT` with it", setOnce(&c.to))
+	fs.BoolVar(&c.print, "print", false, "with --to: print the command, and start nothing")
 	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
 	return app.withOptions(cmd, c)
 }
@@ -82,6 +84,10 @@ func (c *handoffOptions) run(ctx context.Context, app *App) error {
 		return err
 	})
 	if err != nil || c.to == "" {
+		return err
+	}
+	if c.print {
+		_, err := fmt.Fprintln(app.Stdout, command.ShellLine())
 		return err
 	}
 	return command.Start(app.Env)

@@ -27,7 +27,7 @@ const textMost = 400
 func Story(look Look, s result.Story, v View) string {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	if s.Why != nil {
-		p.writeSentence(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
+		p.writeSentence(yellow, linesInWords(session.Ranges{{s.Why.From, s.Why.To}})+" of "+s.Why.Path)
 		p.writeUnexplained(s.Why)
 	}
 	told := map[string]bool{}
