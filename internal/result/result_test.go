@@ -67,7 +67,7 @@ func TestWrite(t *testing.T) {
 			result.Import{Schema: 1, From: "entire", Transcripts: 2, Agents: map[string]int{"codex": 1}, Others: 3},
 			`{"schema":1,"from":"entire","transcripts":2,"sessions":0,"turns":0,"tool_calls":0,"commits":0,"agents":{"codex":1},"others":3}`,
 		},
-		{"a version", result.Version{Version: "v", Ledger: 1}, `{"version":"v","libgit2":"","duckdb":"","ledger_format":1,"go":""}`},
+		{"a version", result.Version{Version: "v", Ledger: 1}, `{"version":"v","libgit2":"","ledger_format":1,"go":""}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
