@@ -21,8 +21,8 @@ import (
 // Headers (session, branch, entrypoint; all optional) come first; the session's ID is
 // otherwise the file's name. A time is of 2026-03-04, UTC, or "-90m": that long before now.
 // Behind it stand who or what, and its text, in which \n is a new line. Any word but human,
-// assistant, title and failed is a tool with its path (or command, for Bash); "failed Edit
-// src/jwt.go" is a call that failed. The fixture of a subagent is named
+// assistant, title, failed and running is a tool with its path (or command, for Bash); "failed Edit
+// src/jwt.go" is a call that failed, "running Bash git commit" one that has no result yet. The fixture of a subagent is named
 // SESSION/subagents/agent-ID.chat.
 //
 // What it writes begins with what it writes for the first lines alone, as a transcript does
@@ -87,11 +87,11 @@ func (w *chatWriter) entry(line string) error {
 		return w.assistant(ts, map[string]any{"type": "text", "text": text})
 	case "title":
 		return w.write(map[string]any{"type": "custom-title", "customTitle": text, "sessionId": w.env["sessionId"]})
-	case "failed":
+	case "failed", "running":
 		tool, input, _ := strings.Cut(text, " ")
-		return w.tool(ts, tool, input, true)
+		return w.tool(ts, tool, input, who)
 	}
-	return w.tool(ts, who, text, false)
+	return w.tool(ts, who, text, "")
 }
 
 func (w *chatWriter) time(s string) (time.Time, error) {
@@ -109,9 +109,9 @@ func (w *chatWriter) assistant(ts time.Time, block map[string]any) error {
 	}, nil)
 }
 
-// tool writes a call and its result. A Task's call is named after its text, so that a
+// tool writes a call and its result, if it has one. A Task's call is named after its text, so that a
 // subagent's .meta.json can name it.
-func (w *chatWriter) tool(ts time.Time, name, text string, failed bool) error {
+func (w *chatWriter) tool(ts time.Time, name, text, state string) error {
 	id := fmt.Sprintf("toolu_%d", w.records)
 	path := text
 	if !filepath.IsAbs(path) {
@@ -129,10 +129,11 @@ func (w *chatWriter) tool(ts time.Time, name, text string, failed bool) error {
 		id = "toolu_" + text
 		input = map[string]any{"description": text, "prompt": text, "subagent_type": "general-purpose"}
 	}
-	if err := w.assistant(ts, map[string]any{"type": "tool_use", "id": id, "name": name, "input": input}); err != nil {
+	err := w.assistant(ts, map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
+	if err != nil || state == "running" {
 		return err
 	}
-	result := map[string]any{"tool_use_id": id, "type": "tool_result", "content": "output of the tool, never stored", "is_error": failed}
+	result := map[string]any{"tool_use_id": id, "type": "tool_result", "content": "output of the tool, never stored", "is_error": state == "failed"}
 	return w.record(ts, "user", map[string]any{"role": "user", "content": []any{result}},
 		map[string]any{"toolUseResult": map[string]any{"stdout": "output of the tool, never stored"}})
 }
