@@ -121,10 +121,27 @@ func evidenceOf(t transcript.Commit, c git.Commit) string {
 	case subject == "":
 	case t.OID != "" && strings.HasPrefix(string(c.OID), t.OID) && t.Subject == subject:
 		return attribution.ByAnswer
-	case t.OID == "" && strings.Contains(t.Command, subject) && !attribution.IsCommittedBefore(c.Committer.When, t.From) && !c.Committer.When.After(t.At):
+	case t.OID == "" && givesSubject(t.Command, subject) && !attribution.IsCommittedBefore(c.Committer.When, t.From) && !c.Committer.When.After(t.At):
 		return attribution.ByCommand
 	}
 	return ""
+}
+
+// givesSubject reports whether a command gives a commit this subject: as a whole line, all that stands in quotes, or one word behind -m.
+func givesSubject(command, subject string) bool {
+	for rest := command; ; {
+		i := strings.Index(rest, subject)
+		if i < 0 {
+			return false
+		}
+		before, behind := rest[:i], rest[i+len(subject):]
+		isQuoted := before != "" && strings.ContainsAny(before[len(before)-1:], "\"'\n") && (behind == "" || strings.ContainsAny(behind[:1], "\"'\n"))
+		isWord := strings.HasSuffix(before, "m ") && (behind == "" || strings.ContainsAny(behind[:1], " ;&|\n")) && !strings.Contains(subject, " ")
+		if isQuoted || isWord {
+			return true
+		}
+		rest = behind
+	}
 }
 
 // linksTold are links to the sessions whose records say that they made a commit, without those that a ledger holds.
