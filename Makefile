@@ -97,7 +97,7 @@ team: setup
 bench: libgit2 build
 	@$(env) go build -o .build/bench/bench ./tests/bench
 	@set -e; $(if $(REF),ref=$$(git rev-parse '$(REF)^{commit}'); at=.build/bench/$$ref; \
-		[ -e $$at/bin/git-rekal ] || { git worktree prune; git worktree add -q --detach $$at $$ref; \
+		[ -e $$at/bin/git-rekal ] || { git worktree prune; [ -d $$at ] || git worktree add -q --detach $$at $$ref; \
 			$(MAKE) -s -C $$at build libgit2='$(libgit2)'; };) \
 		.build/bench/bench -bin bin $(if $(REF),-ref $$at/bin) -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
 

@@ -52,7 +52,7 @@ if [ "$os" = linux ]; then
 	done
 fi
 
-set -- bin/git-rekal
+set -- bin/git-rekal-full
 [ -z "$CROSS" ] || set -- "qemu-${CROSS%%-*}-static" -L "/usr/$CROSS" "$@"
 part() { sed -n "s/^Version: //p" "$libgit2/lib/pkgconfig/$1.pc"; }
 env -u GOFLAGS go run .ci/sbom.go bin/git-rekal-full "libgit2=$(part libgit2)" \

@@ -92,12 +92,17 @@ func (b *Bucket) Close() { b.http.CloseIdleConnections() }
 
 // Get reads a file. The tag changes whenever the content does; see Replace. The error is fs.ErrNotExist if there is no such file.
 func (b *Bucket) Get(ctx context.Context, path string) (content []byte, tag string, err error) {
-	got, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: b.key(path)})
-	if err != nil {
-		return nil, "", explain("read", path, err)
+	for range tries { // a body that breaks off is not tried again by the library
+		var got *s3.GetObjectOutput
+		if got, err = b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: b.key(path)}); err != nil {
+			break
+		}
+		content, err = io.ReadAll(got.Body)
+		if err = errors.Join(err, got.Body.Close()); err == nil {
+			return content, aws.ToString(got.ETag), nil
+		}
 	}
-	content, err = io.ReadAll(got.Body)
-	return content, aws.ToString(got.ETag), explain("read", path, errors.Join(err, got.Body.Close()))
+	return nil, "", explain("read", path, err)
 }
 
 // Put writes a file that lies here, whose size and SHA-256 (in hexadecimal) are known.

@@ -194,7 +194,6 @@ func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace
 	if err != nil {
 		return nil, workspace.Author{}, err
 	}
-	app.needFullToEmbed(w)
 	var author workspace.Author
 	if err = w.CheckReady(); err == nil {
 		author, err = w.Author(ctx)

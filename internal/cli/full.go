@@ -96,7 +96,7 @@ func (app *App) needFull() error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(path, append([]string{path}, app.args...), app.Env)
+	err = syscall.Exec(path, append([]string{path}, app.args...), append(slices.Clip(app.Env), startedBy+"="+app.Exe))
 	return fmt.Errorf("start %s: %w", path, err)
 }
 
@@ -111,6 +111,12 @@ func (app *App) needFullToEmbed(w *workspace.Workspace) {
 	}
 }
 
+// startedBy is the variable in which git-rekal tells git-rekal-full where it lies. It goes no further.
+const startedBy = "REKAL_STARTED_BY"
+
+// errNotFull is a git-rekal that was installed under git-rekal-full's name.
+var errNotFull = advice.New(fullName+" is another git-rekal", "install both of one version")
+
 // The names of the two programs.
 const (
 	smallName = "git-rekal"
@@ -120,31 +126,34 @@ const (
 // errNoFull is an installation with git-rekal alone.
 var errNoFull = advice.New(fullName+" is not installed, which this needs", "install it beside git-rekal, or in ../libexec/git-rekal")
 
-// besides are the folders, from that of one program, in which the rest is looked for: as built, and as installed.
-var besides = []string{".", "../libexec/git-rekal", "../../bin"} //nolint:gochecknoglobals // a table
-
 // errNoWeights is an installation without the weights of the model.
 var errNoWeights = advice.New("the model's file "+model.File+" is not installed", `install it beside git-rekal, or in ../libexec/git-rekal`)
 
 // findWeights is where the weights of the model lie.
-func (app *App) findWeights() (string, error) { return beside(app.Exe, model.File, errNoWeights) }
+func (app *App) findWeights() (string, error) {
+	return beside(app.Exe, model.File, "../libexec/git-rekal", errNoWeights)
+}
 
 // fullPath is where git-rekal-full lies.
-func (app *App) fullPath() (string, error) { return beside(app.Exe, fullName, errNoFull) }
+func (app *App) fullPath() (string, error) {
+	return beside(app.Exe, fullName, "../libexec/git-rekal", errNoFull)
+}
 
-// beside finds a file that was installed with a program.
-func beside(exe, name string, missing error) (string, error) {
+// beside finds a file that was installed with a program: in the program's folder, as built, or in another one from there, as installed.
+func beside(exe, name, folder string, missing error) (string, error) {
+	if !filepath.IsAbs(exe) { // the system does not tell where we are; the working directory may be a stranger's
+		return "", missing
+	}
 	places := []string{exe}
 	if target, err := filepath.EvalSymlinks(exe); err == nil && target != exe {
 		places = append(places, target)
 	}
 	for _, place := range places {
-		i := slices.IndexFunc(besides, func(folder string) bool {
-			info, err := os.Stat(filepath.Join(filepath.Dir(place), folder, name))
-			return err == nil && info.Mode().IsRegular()
-		})
-		if i >= 0 {
-			return filepath.Join(filepath.Dir(place), besides[i], name), nil
+		for _, in := range []string{".", folder} {
+			path := filepath.Join(filepath.Dir(place), in, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
 		}
 	}
 	return "", missing

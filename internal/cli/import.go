@@ -76,6 +76,7 @@ func (c *importOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	if err := author.Config.Fault(); err != nil {
 		return err
 	}

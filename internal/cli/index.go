@@ -73,8 +73,8 @@ func (c *indexOptions) makesAll() bool { return c.at == "" && !c.vectors && !c.u
 
 func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if c.makesAll() {
-		if err := app.needFull(); err != nil {
-			return err
+		if err := app.needFull(); err != nil { // the index itself can be made without
+			app.notify(explain(fmt.Errorf("no tables for SQL are made: %w", err)))
 		}
 	}
 	w, err := workspace.Open(ctx, app.Process)
@@ -82,11 +82,11 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	app.needFullToEmbed(w)
 	if c.path {
 		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), dataDB), filepath.Join(w.RekalDir(), indexDB))
 		return errors.Join(w.CheckReady(), err)
 	}
+	app.needFullToEmbed(w)
 	if c.vectors || c.unasked {
 		return c.makeMissing(ctx, app, w)
 	}
@@ -112,8 +112,11 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	return w.AsNotInitialised(app.embed(ctx, w, conf, workspace.Embedding{Insist: true}))
 }
 
-// makeTables makes the databases for SQL.
+// makeTables makes the databases for SQL, where git-rekal-full is there.
 func (app *App) makeTables(ctx context.Context, at *ask.Moment) error {
+	if app.Full == nil {
+		return nil
+	}
 	for _, file := range []string{dataDB, indexDB} {
 		d, err := app.Full.OpenSQL(ctx, at, file, "", app.notifyMakingTables)
 		if err == nil {

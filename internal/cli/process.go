@@ -18,27 +18,38 @@ import (
 func Start(version string, full *Full) int {
 	ctx, _ := signal.NotifyContext(context.Background(), heard()...)
 	home, _ := os.UserHomeDir()
+	by := os.Getenv(startedBy)
+	_ = os.Unsetenv(startedBy) // it has a name
 	info, err := os.Stderr.Stat()
 	app := &App{
-		Process: workspace.Process{Dir: workingDir(), Env: os.Environ(), Home: home, Exe: smallPath(full), Now: time.Now, Rand: rand.Reader},
+		Process: workspace.Process{Dir: workingDir(), Env: os.Environ(), Home: home, Exe: smallPath(full, by), Now: time.Now, Rand: rand.Reader},
 		Version: version, Full: full, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Ends: true,
 		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
+	}
+	if full == nil && by != "" { // else it would start itself for ever
+		app.notify(explain(errNotFull))
+		return exitFail
 	}
 	app.Weights = app.findWeights
 	return Main(ctx, app, os.Args[1:])
 }
 
-// smallPath is where git-rekal lies, which hooks and processes in the background call.
-func smallPath(full *Full) string {
-	exe, _ := os.Executable()
+// smallPath is where git-rekal lies, which hooks and processes in the background call: by is what started git-rekal-full, if that is known.
+func smallPath(full *Full, by string) string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
 	if full == nil {
 		return exe
 	}
-	small, err := beside(exe, smallName, errNoFull)
-	if err != nil { // git-rekal-full alone does it, too
-		return exe
+	if filepath.IsAbs(by) {
+		return by
 	}
-	return filepath.Clean(small)
+	if small, err := beside(exe, smallName, "../../bin", errNoFull); err == nil {
+		return small
+	}
+	return exe // git-rekal-full alone does it, too
 }
 
 // heard are the signals that end a command. What our caller ignores (a job in the background) stays ignored, also by

@@ -180,6 +180,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	if app.Ends { // and has no time to collect what it leaves anyway
 		debug.SetGCPercent(400)
 	}
@@ -197,7 +198,6 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 			debug.SetGCPercent(lastGC)
 			debug.SetMemoryLimit(lastMemory)
 		}
-		app.needFullToEmbed(w)
 		found, err = at.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
 		if ends {
 			return err

@@ -154,6 +154,7 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.FindRefs(c.what)) > 0) {
 		return candidate{}, err
 	}
+	app.needFullToEmbed(w)
 	found, err := at.Recall(ctx, ask.Question{Request: ask.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
 	if err != nil {
 		return candidate{}, err

@@ -52,6 +52,7 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	app.needFullToEmbed(w)
 	author.Ledger.Unbounded = c.unbounded
 	remote, noRemote := w.Remote(author, c.remote)
 	if noRemote != nil && c.remote != "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,9 @@ func (app *App) fullVersion(ctx context.Context) (v result.Version, err error) {
 	if err != nil {
 		return v, err
 	}
-	out, err := exec.CommandContext(ctx, path, "version", "--json").Output()
+	cmd := exec.CommandContext(ctx, path, "version", "--json")
+	cmd.Env = append(slices.Clip(app.Env), startedBy+"="+app.Exe)
+	out, err := cmd.Output()
 	if err == nil {
 		err = json.Unmarshal(out, &v)
 	}

@@ -17,7 +17,11 @@ import (
 
 // openServer makes a client for an embedding server.
 func openServer(o workspace.ServerOptions) (workspace.EmbeddingServer, error) {
-	return embed.New(embed.Options(o))
+	client, err := embed.New(embed.Options(o))
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }
 
 // Parts are all that there are.
@@ -31,7 +35,10 @@ func Parts() *cli.Full {
 		},
 		NewSite: func(p workspace.Process, name string, explain func(error) string) (cli.Site, error) {
 			site, err := web.New(p, name, explain)
-			return pages{site}, err
+			if err != nil {
+				return nil, err
+			}
+			return pages{site}, nil
 		},
 		Choose:        chooseOne,
 		OpenSQL:       openSQL,
@@ -45,7 +52,13 @@ func Parts() *cli.Full {
 type pages struct{ *web.Site }
 
 // Listen implements cli.Site.
-func (p pages) Listen(port int) (cli.PageServer, error) { return p.Site.Listen(port) }
+func (p pages) Listen(port int) (cli.PageServer, error) {
+	server, err := p.Site.Listen(port)
+	if err != nil {
+		return nil, err
+	}
+	return server, nil
+}
 
 func chooseOne(ctx context.Context, in, out *os.File, env []string, from cli.Choices) (id string, resume bool, err error) {
 	act, item, err := choose.Run(ctx, in, out, env, choose.Source{

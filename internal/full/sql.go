@@ -31,7 +31,10 @@ func openSQL(ctx context.Context, at *ask.Moment, name, statement string, slow f
 		}
 		d, err = tables.Open(ctx, at.Tables.Dir, file, statement, at.DB, slow)
 	}
-	return database{d, file}, err
+	if err != nil {
+		return nil, err
+	}
+	return database{d, file}, nil
 }
 
 // Select implements cli.SQL.
@@ -46,16 +49,20 @@ func (d database) Broken(ctx context.Context) ([]string, int, error) { return d.
 type export struct{ *tables.Export }
 
 func openExport(ctx context.Context, app *cli.App, to string, text bool) (cli.Export, error) {
-	if !strings.HasPrefix(to, bucket.Scheme) {
-		e, err := tables.OpenExport(ctx, to, text)
-		return export{e}, err
+	var e *tables.Export
+	var err error
+	if strings.HasPrefix(to, bucket.Scheme) {
+		var b *bucket.Bucket
+		if b, err = bucket.Open(to, app.Getenv); err == nil {
+			e, err = tables.OpenExportTo(ctx, b, text)
+		}
+	} else {
+		e, err = tables.OpenExport(ctx, to, text)
 	}
-	b, err := bucket.Open(to, app.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	e, err := tables.OpenExportTo(ctx, b, text)
-	return export{e}, err
+	return export{e}, nil
 }
 
 // Add adds a repository to the export, by the place of its remote, or its folder.

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -44,8 +45,27 @@ type Model struct {
 // errFile is a file that is not the weights of this version.
 var errFile = errors.New("these are not the weights of this version: install git-rekal anew")
 
-// Open maps the file with the weights, for as long as the process lives.
+// opened are the models that this process has mapped, by their files: a server asks for one with each question.
+var opened = struct { //nolint:gochecknoglobals // a mapping is the process's
+	sync.Mutex
+	models map[string]*Model
+}{models: map[string]*Model{}}
+
+// Open maps the file with the weights, once for as long as the process lives. Who replaces the file must rename another one over it.
 func Open(path string) (*Model, error) {
+	opened.Lock()
+	defer opened.Unlock()
+	if m := opened.models[path]; m != nil {
+		return m, nil
+	}
+	m, err := open(path)
+	if err == nil {
+		opened.models[path] = m
+	}
+	return m, err
+}
+
+func open(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -71,6 +91,9 @@ func Open(path string) (*Model, error) {
 
 const headerSize = len(magic) + 16
 
+// floatCount is how many numbers bert.c reads: see FLOATS in make.py.
+const floatCount = 149_760
+
 // rowCount is how many rows of Dim int8 stand behind the word embeddings: six layers of four square matrices and two of four times that.
 const rowCount = 6 * (4 + 2*4) * Dim
 
@@ -85,7 +108,7 @@ func takeApart(weights string) *Model {
 	header := []byte(take(16))
 	size := func(i int) int { return int(binary.LittleEndian.Uint32(header[4*i:])) }
 	floats, tokens, texts := size(0), size(1), size(2)
-	if !ok || len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
+	if !ok || floats != floatCount || tokens == 0 || len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
 		return nil
 	}
 	m := &Model{floats: make([]float32, floats)}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func open(t testing.TB) *Model {
+func openFile(t testing.TB) *Model {
 	t.Helper()
 	m, err := Open(File)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestOpenWrongFile(t *testing.T) {
 
 // What Hugging Face's tokenizers say of these texts.
 func TestTokens(t *testing.T) {
-	v := open(t).vocabulary
+	v := openFile(t).vocabulary
 	for _, tt := range []struct {
 		text string
 		want []int32
@@ -75,7 +75,7 @@ func FuzzTokens(f *testing.F) {
 	for _, text := range []string{"", "naïve Café", "日本語 текст", "it's foo_bar(baz)", "a\x00b\xff\u200b", "\u0130 ﬁ ½"} {
 		f.Add(text)
 	}
-	v := open(f).vocabulary
+	v := openFile(f).vocabulary
 	f.Fuzz(func(t *testing.T, text string) {
 		tokens := v.tokens(text)
 		if n := len(tokens); n < 2 || n > maxTokens || tokens[0] != firstToken || tokens[n-1] != lastToken {
@@ -91,7 +91,7 @@ func FuzzTokens(f *testing.F) {
 
 // What numpy says of the same weights, for the first numbers of the vectors.
 func TestVectors(t *testing.T) {
-	m := open(t)
+	m := openFile(t)
 	for _, tt := range []struct {
 		text string
 		want []float32
@@ -115,7 +115,7 @@ func TestVectors(t *testing.T) {
 
 // Each path gives the same bits, so each processor does.
 func TestPathsAgree(t *testing.T) {
-	m := open(t)
+	m := openFile(t)
 	for _, text := range []string{"", "a", "why does the cleanup leave old branches", strings.Repeat("Some longer text, of (many) words. ", 20)} {
 		var vectors [][]float32
 		for path := range pathCount {
@@ -134,7 +134,7 @@ func TestPathsAgree(t *testing.T) {
 }
 
 func TestLikeness(t *testing.T) {
-	m := open(t)
+	m := openFile(t)
 	likeness := func(a, b string) (sum float64) {
 		x, errA := m.Vector(a)
 		y, errB := m.Vector(b)
@@ -153,7 +153,7 @@ func TestLikeness(t *testing.T) {
 }
 
 func BenchmarkQuestion(b *testing.B) {
-	m := open(b)
+	m := openFile(b)
 	for b.Loop() {
 		if _, err := m.Vector("why does the cleanup of old shadow branches not remove them"); err != nil {
 			b.Fatal(err)

@@ -142,12 +142,16 @@ func (w *Workspace) HoldBackgroundWork(ctx context.Context) (release func() erro
 // maxPause is how long questions hold up what is done in the background; a process that stands still holds it up no longer.
 const maxPause = 2 * time.Second
 
-// giveWay waits while somebody asks a question.
+// giveWay waits while somebody asks a question. Where one took too long, it waits no more: a person may read a list for hours.
 func (w *Workspace) giveWay(ctx context.Context) {
+	if w.waitedEnough {
+		return
+	}
 	held, err := lock.Acquire(ctx, w.questionsFile(), lock.ToWrite, maxPause)
 	if err == nil {
 		_ = held.Release() // nothing was written
 	}
+	w.waitedEnough = err != nil
 }
 
 // StartBackgroundWorkIfFetched is StartBackgroundWork, if this process took in ledgers that a fetch brought.

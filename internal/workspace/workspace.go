@@ -89,6 +89,7 @@ type Workspace struct {
 	AgentPatience time.Duration
 
 	tookIn, tookInSigned bool // a fetch had brought something of ledgers; there were signatures
+	waitedEnough         bool // a question held up what is done in the background for too long: see giveWay
 }
 
 // ErrNotInitialised is a repository in which init was not run.
