@@ -303,6 +303,11 @@ func TestTakesOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := s.SetHidden(stopped, []int{7}, true); err == nil {
+		t.Error("it went on")
+	}
 	there := all(t, s)
 	if len(there) != 2 || there[0].ID != 3 || there[0].Command != "one" || !there[0].Hidden || there[1].ID != 7 || there[1].Hidden {
 		t.Errorf("%+v", there)

@@ -272,7 +272,10 @@ func (s Store) inTransaction(ctx context.Context, do func(context.Context, *db.T
 			return do(ctx, tx)
 		})
 	}
-	if err = cmp.Or(err, s.dropFormer()); err != nil {
+	if err == nil {
+		err = s.dropFormer() // all of it is in the file now
+	}
+	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
 	return nil
