@@ -68,7 +68,7 @@ const (
 type Layout struct {
 	Application, Version int64  // application_id and user_version
 	Since                int64  // the oldest version that is read as well; 0: Version
-	Settings             string // pragmas that hold before there is a table
+	Settings             string // pragmas that a new file has before anything is written to it, so before it gets a log
 	Tables               string // statements that make the tables
 	// Temporary says that all of it can be made again, and how long a process waits for others: nothing waits for the disk, and there is no log.
 	Temporary time.Duration
@@ -150,7 +150,8 @@ func (l Layout) pragmas(mode Mode) string {
 	case Fresh:
 		return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536", filePage)
 	}
-	return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32768", filePage, maxLog)
+	return all + fmt.Sprintf("PRAGMA page_size = %d; %s; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32768",
+		filePage, l.Settings, maxLog)
 }
 
 // sourceURI names a file to the driver: any path, as a URI.
@@ -227,7 +228,7 @@ func (d *DB) check(ctx context.Context, l Layout) (err error) {
 
 // createTables makes the tables, unless another process has just made them.
 func (d *DB) createTables(ctx context.Context, l Layout) error {
-	if _, err := d.sql.ExecContext(ctx, l.Settings+"; BEGIN IMMEDIATE"); err != nil {
+	if _, err := d.sql.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	version := 0

@@ -330,6 +330,21 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
+// What goes makes the file shorter.
+func TestShrinks(t *testing.T) {
+	s := store(t.TempDir())
+	must(t, s, records.Record{Command: "make"}, "")
+	d, err := sql.Open("sqlite3", filepath.Join(s.Dir, "records.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mode int
+	err = d.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode)
+	if err = errors.Join(err, d.Close()); mode != 1 || err != nil {
+		t.Errorf("mode %d, %v", mode, err)
+	}
+}
+
 func packed(text string) string {
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
