@@ -141,7 +141,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // pragmas of a connection. A file that nobody knows yet needs no log: a process that dies leaves it to be removed.
 func (l Layout) pragmas(mode Mode) string {
 	if l.Temporary > 0 {
-		return "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF"
+		// A change that fills the cache must not lock readers out before it is through.
+		return "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA cache_spill = OFF"
 	}
 	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", maxMapped)
 	switch mode {

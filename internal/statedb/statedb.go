@@ -32,7 +32,8 @@ import (
 // file is its name in the folder.
 const file = "state.db"
 
-// patience is how long a change waits for other processes, each of which takes less than a millisecond.
+// patience is how long one waits for other processes. Who reads waits only while a change is written to the file, a few milliseconds; a change waits for
+// the whole of another one, which the edits of a large round may make a tenth of a second.
 const patience = time.Second
 
 func layout() db.Layout {

@@ -98,6 +98,20 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// Others read while a change is made, however large that is.
+func TestReadBesideChange(t *testing.T) {
+	dir := t.TempDir()
+	set(t, dir, "one", "")
+	err := statedb.Change(t.Context(), dir, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.Exec(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 1000) INSERT INTO edits SELECT 'a.go', i, randomblob(10000) FROM n")
+		want(t, dir, "a", "one")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Several processes, here connections, lose nothing, also where all of them find no file.
 func TestAtOnce(t *testing.T) {
 	dir := t.TempDir()
