@@ -320,7 +320,7 @@ func (g *collector) checkWritable() error {
 
 // store redacts and appends the drafts, then updates the cache to the new tip.
 func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
-	if err := g.edits.flush(); err != nil {
+	if err := g.edits.flush(ctx); err != nil {
 		g.editsLost = true
 		g.out.Warnings = append(g.out.Warnings, err)
 	}

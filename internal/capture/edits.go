@@ -1,9 +1,11 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -18,19 +20,31 @@ import (
 // What sessions did to files is kept as prints of lines, by path: so a commit reads only the edits of the paths that it changed. It is lost together with the
 // state of captures, and then made again from the transcripts.
 
-// maxEdits is how many edits of one path are read, the latest. An edit of 20 lines takes 300 bytes.
-const maxEdits = 10_000
+// maxEdits is how many bytes of edits of one path are read, the latest, and as many of what is said of them. An edit of 20 lines takes 300 bytes.
+const maxEdits = 4 << 20
 
 // editStore keeps what sessions edited.
 type editStore struct {
 	dir      string
 	inMemory map[string][]editLine         // by path; not nil for a preview, which writes nothing
-	cache    map[string][]attribution.Edit // by path: results of ofPath
+	cache    map[string][]attribution.Edit // by path: what load has read
 	unsaved  map[string][]editLine         // by path: what commits say, until flush
+	failed   error                         // the first; see flush
 }
 
 func newEdits(dir string) *editStore {
 	return &editStore{dir: dir, cache: map[string][]attribution.Edit{}, unsaved: map[string][]editLine{}}
+}
+
+// isBusy reports whether other processes were waited for in vain: once in a round, since a commit waits.
+func (e *editStore) isBusy() bool { return errors.Is(e.failed, db.ErrLocked) }
+
+func (e *editStore) fail(err error) error {
+	if err != nil {
+		err = fmt.Errorf("capture: edits: %w", err)
+		e.failed = cmp.Or(e.failed, err)
+	}
+	return err
 }
 
 // editLine is an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
@@ -45,9 +59,12 @@ type editLine struct {
 }
 
 // add stores the lines that are not stored yet, by path.
-func (e *editStore) add(files map[string][]editLine) error {
+func (e *editStore) add(ctx context.Context, files map[string][]editLine) error {
 	if len(files) == 0 {
 		return nil
+	}
+	if e.isBusy() {
+		return e.failed
 	}
 	clear(e.cache)
 	if e.inMemory != nil {
@@ -56,7 +73,7 @@ func (e *editStore) add(files map[string][]editLine) error {
 		}
 		return nil
 	}
-	err := statedb.Change(context.Background(), e.dir, func(ctx context.Context, tx *db.Tx) error {
+	return e.fail(statedb.Change(ctx, e.dir, func(ctx context.Context, tx *db.Tx) error {
 		for path, lines := range files {
 			for _, l := range lines {
 				text, err := json.Marshal(l)
@@ -71,27 +88,44 @@ func (e *editStore) add(files map[string][]editLine) error {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("capture: edits: %w", err)
-	}
-	return nil
+	}))
 }
 
 // maxNames is how many former names of a file are followed.
 const maxNames = 16
 
-// ofPath reads the edits of a file, under its former names, too. A file that can't be read counts as empty.
-func (e *editStore) ofPath(path string) []attribution.Edit {
-	all, ok := e.cache[path]
-	if !ok {
-		all = e.readWithFormerNames(path)
-		e.cache[path] = all
+// load reads the edits of files into the cache, under their former names, too. It opens the database once.
+func (e *editStore) load(ctx context.Context, paths []string) error {
+	paths = slices.DeleteFunc(paths, func(path string) bool { _, known := e.cache[path]; return known })
+	if len(paths) == 0 {
+		return nil
 	}
-	return all
+	if e.isBusy() {
+		return e.failed
+	}
+	isThere := false
+	err := statedb.Read(ctx, e.dir, func(q db.Querier) error {
+		isThere = true
+		return e.loadFrom(ctx, q, paths)
+	})
+	if err == nil && !isThere {
+		err = e.loadFrom(ctx, nil, paths)
+	}
+	return e.fail(err)
 }
 
-func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
+func (e *editStore) loadFrom(ctx context.Context, q db.Querier, paths []string) error {
+	for _, path := range paths {
+		all, err := e.readWithFormerNames(ctx, q, path)
+		if err != nil {
+			return err
+		}
+		e.cache[path] = all
+	}
+	return nil
+}
+
+func (e *editStore) readWithFormerNames(ctx context.Context, q db.Querier, path string) (out []attribution.Edit, err error) {
 	paths := []string{path}
 	seen := map[string]bool{}
 	took := map[editName][]string{}
@@ -100,7 +134,11 @@ func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
 			continue
 		}
 		seen[paths[i]] = true
-		for _, l := range slices.Concat(e.read(paths[i]), e.inMemory[paths[i]], e.unsaved[paths[i]]) {
+		stored, err := readEdits(ctx, q, paths[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range slices.Concat(stored, e.inMemory[paths[i]], e.unsaved[paths[i]]) {
 			switch name := (editName{l.Session, l.At}); {
 			case l.FormerPath != "":
 				paths = append(paths, l.FormerPath)
@@ -114,7 +152,7 @@ func (e *editStore) readWithFormerNames(path string) (out []attribution.Edit) {
 	for i, e := range out {
 		out[i].Commits = took[nameOf(e)]
 	}
-	return out
+	return out, nil
 }
 
 // editName names an edit of a file.
@@ -127,7 +165,7 @@ func nameOf(e attribution.Edit) editName { return editName{e.Session, e.At.UnixM
 
 // take notes that a commit took lines of edits of a file.
 func (e *editStore) take(path, commit string, edits map[editName]bool) {
-	known := e.ofPath(path)
+	known := e.cache[path]
 	for i, k := range known {
 		if edits[nameOf(k)] && !slices.Contains(k.Commits, commit) {
 			known[i].Commits = append(slices.Clip(k.Commits), commit)
@@ -142,31 +180,30 @@ func (e *editStore) rename(path, former string) {
 	delete(e.cache, path)
 }
 
-// flush stores what commits said, in one transaction: an import looks at thousands of them.
-func (e *editStore) flush() error {
-	lines := e.unsaved
+// flush stores what commits said, in one transaction: an import looks at thousands of them. It returns what went wrong since the store was made.
+func (e *editStore) flush(ctx context.Context) error {
+	err := e.add(ctx, e.unsaved)
 	e.unsaved = map[string][]editLine{}
-	return e.add(lines)
+	return cmp.Or(e.failed, err)
 }
 
-func (e *editStore) read(path string) (out []editLine) {
-	ctx := context.Background()
-	err := statedb.Read(ctx, e.dir, func(q db.Querier) error {
-		return db.Each(ctx, q, func(rows *db.Rows) error {
-			var text []byte
-			var l editLine
-			err := rows.Scan(&text)
-			if err == nil && json.Unmarshal(text, &l) == nil && len(l.Prints) == 8*len(l.Kinds) {
-				out = append(out, l)
-			}
-			return err
-		}, "SELECT line FROM edits WHERE path = ? ORDER BY rowid DESC LIMIT ?", path, maxEdits)
-	})
-	if err != nil {
-		return nil // as if there were none
+// readEdits reads the latest edits of a file, and what is said of them; none where there is no database.
+func readEdits(ctx context.Context, q db.Querier, path string) (out []editLine, err error) {
+	if q == nil {
+		return nil, nil
 	}
-	slices.Reverse(out)
-	return out
+	err = db.Each(ctx, q, func(rows *db.Rows) error {
+		var text []byte
+		var l editLine
+		err := rows.Scan(&text)
+		if err == nil && json.Unmarshal(text, &l) == nil && len(l.Prints) == 8*len(l.Kinds) {
+			out = append(out, l)
+		}
+		return err
+	}, `SELECT line FROM edits WHERE rowid IN (SELECT id FROM (
+			SELECT rowid AS id, sum(octet_length(line)) OVER (PARTITION BY instr(line, '"kinds":') > 0 ORDER BY rowid DESC) AS total FROM edits WHERE path = ?1)
+		WHERE total <= ?2) ORDER BY rowid`, path, maxEdits)
+	return out, err
 }
 
 func (l editLine) edit() attribution.Edit {
@@ -216,19 +253,13 @@ func (r *reading) takeEdits() {
 }
 
 // storeAllEdits stores the edits of all readings. If that fails, their transcripts will be read again. It notes the time of the earliest new edit in
-// newEditsSince: an examined commit made later may hold it.
-func (g *collector) storeAllEdits() {
+// newEditsSince: an examined commit made later may hold it. Who stores the capture tells of a failure.
+func (g *collector) storeAllEdits(ctx context.Context) {
 	all := map[string][]editLine{}
 	for _, r := range g.done {
 		g.takeEditsOf(r, all)
 	}
-	var failed error
-	if len(all) > 0 {
-		failed = g.edits.add(all)
-	}
-	if failed != nil {
-		g.out.Warnings = append(g.out.Warnings, failed)
-	}
+	failed := g.edits.add(ctx, all)
 	for _, r := range g.done {
 		r.editsLost = r.editsLost || failed != nil && len(r.edited) > 0
 		g.editsLost = g.editsLost || r.editsLost

@@ -13,7 +13,20 @@ import (
 // blocked captures while no edit can be stored.
 func (w *world) blocked() {
 	w.T.Helper()
-	w.inState("CREATE TRIGGER block BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'blocked'); END")
+	w.captureWith("CREATE TRIGGER block BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'blocked'); END", "DROP TRIGGER block")
+}
+
+// unread captures while no edit can be read.
+func (w *world) unread() {
+	w.T.Helper()
+	w.captureWith("ALTER TABLE edits RENAME TO kept; CREATE VIEW edits AS SELECT path, rowid, zeroblob(9999999999) AS line FROM kept",
+		"DROP VIEW edits; ALTER TABLE kept RENAME TO edits")
+}
+
+// captureWith captures with a database that harm has changed, and undoes that.
+func (w *world) captureWith(harm, undo string) {
+	w.T.Helper()
+	w.inState(harm)
 	out := w.try(func(c *capture.Capturer) (capture.Outcome, error) {
 		c.Round = capture.Round{Piece: 2000}
 		return c.Run(w.T.Context(), w.via, w.redo)
@@ -21,7 +34,7 @@ func (w *world) blocked() {
 	if len(out.Warnings) == 0 {
 		w.T.Error("nobody was told that edits were not kept")
 	}
-	w.inState("DROP TRIGGER block")
+	w.inState(undo)
 }
 
 // inState runs a statement in the database of state.
@@ -60,6 +73,16 @@ func TestEditsWait(t *testing.T) {
 					w.commit(20+i, fmt.Sprint("other ", i), fmt.Sprint(i), "1\n")
 					w.blocked()
 				}
+			},
+			want: []string{"mine a.go 1-3 " + sidA},
+		},
+		{
+			name: "the edits can't be read at the commit",
+			story: func(w *world) {
+				w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+				w.capture()
+				w.commit(10, "mine", "a.go", first)
+				w.unread()
 			},
 			want: []string{"mine a.go 1-3 " + sidA},
 		},

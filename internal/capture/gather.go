@@ -93,7 +93,7 @@ func (g *collector) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	g.storeAllEdits()
+	g.storeAllEdits(ctx)
 	return nil
 }
 

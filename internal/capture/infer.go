@@ -33,7 +33,7 @@ func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	for i, c := range commits {
 		g.Progress.report(Comparing, i, len(commits))
 		seen[i].Commit = c
-		seen[i].changes, seen[i].wrote = g.wroteIn(c)
+		seen[i].changes, seen[i].wrote = g.wroteIn(ctx, c)
 	}
 	var rest []session.Wrote
 	for _, c := range seen {

@@ -107,7 +107,7 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 		if _, err := g.Repo.Changes(c.OID); err != nil { // objects of it are not here, or damaged
 			continue
 		}
-		_, wrote := g.wroteIn(c)
+		_, wrote := g.wroteIn(ctx, c)
 		then := now.atCommit(c, wrote)
 		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnownSessions(wrote), nil)
 		if err != nil {

@@ -120,7 +120,7 @@ func (g *collector) wroteInArrived(ctx context.Context, l comparedRange) (out []
 	}
 	for i, c := range slices.Backward(commits) {
 		g.Progress.report(Comparing, len(commits)-1-i, len(commits))
-		_, wrote := g.wroteIn(c)
+		_, wrote := g.wroteIn(ctx, c)
 		out = append(out, g.st.unrecorded(wrote)...)
 	}
 	return out, ctx.Err()

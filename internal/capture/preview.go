@@ -50,6 +50,9 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
+	if g.edits.failed != nil {
+		g.out.Warnings = append(g.out.Warnings, g.edits.failed)
+	}
 	return g.preview(ctx, drafts)
 }
 

@@ -29,12 +29,13 @@ const (
 
 // wroteIn is what a commit changed, and which of its lines sessions wrote. Both are empty if objects of the commit are
 // not here (a partial clone) or damaged: that must not keep a session from being captured.
-func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
+func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Change, out []session.Wrote) {
 	changes, err := g.Repo.Changes(c.OID)
 	if err != nil || len(changes) > maxChanges {
 		return changes, nil
 	}
-	behind := map[string]bool{}
+	var compared []git.Change
+	var paths []string
 	for _, ch := range changes {
 		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
 			continue
@@ -42,7 +43,14 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 		if ch.OldPath != "" {
 			g.edits.rename(ch.Path, ch.OldPath)
 		}
-		edits := g.editsBefore(c, g.edits.ofPath(ch.Path))
+		compared, paths = append(compared, ch), append(paths, ch.Path)
+	}
+	if g.edits.load(ctx, paths) != nil { // the store of edits keeps why: the next capture compares the commit again
+		return changes, nil
+	}
+	behind := map[string]bool{}
+	for _, ch := range compared {
+		edits := g.editsBefore(c, g.edits.cache[ch.Path])
 		if len(edits) == 0 {
 			continue
 		}
