@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"slices"
 	"time"
 
@@ -48,7 +49,8 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 	if g.edits.load(ctx, paths) != nil { // the store of edits keeps why: the next capture compares the commit again
 		return changes, nil
 	}
-	behind := map[string]bool{}
+	behind := g.pastOf(ctx, c.OID)
+	defer behind.stop()
 	for _, ch := range compared {
 		edits := g.editsBefore(c, g.edits.cache[ch.Path])
 		if len(edits) == 0 {
@@ -58,7 +60,7 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 		if err != nil || len(lines.Added) > maxAdded {
 			continue
 		}
-		wrote := wroteLines(c, ch, lines, edits, func(commit string) bool { return g.isBehind(git.OID(commit), c.OID, behind) })
+		wrote := wroteLines(c, ch, lines, edits, behind.holds)
 		wrote = slices.DeleteFunc(wrote, func(w session.Wrote) bool { return w.Session == "" })
 		out = append(out, wrote...)
 		g.edits.take(ch.Path, string(c.OID), editsOf(wrote))
@@ -66,15 +68,45 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 	return changes, out
 }
 
-// isBehind reports whether a commit is behind another one; known keeps the answers for that one.
-func (g *collector) isBehind(id, tip git.OID, known map[string]bool) bool {
-	is, ok := known[string(id)]
+// past tells what is behind a commit, by one walk that goes as far as it must.
+type past struct {
+	repo  *git.Repo
+	seen  map[git.OID]bool
+	known map[string]bool // answers
+	last  time.Time       // of the walk
+	next  func() (git.Commit, error, bool)
+	stop  func()
+}
+
+func (g *collector) pastOf(ctx context.Context, tip git.OID) *past {
+	p := &past{repo: g.Repo, seen: map[git.OID]bool{}, known: map[string]bool{string(tip): false}}
+	p.next, p.stop = iter.Pull2(g.Repo.Newest(ctx, []git.OID{tip}, nil))
+	return p
+}
+
+// holds reports whether a commit is behind the one of the walk.
+func (p *past) holds(id string) bool {
+	is, ok := p.known[id]
 	if !ok {
-		ancestor, err := g.Repo.IsAncestor(id, tip)
-		is = err == nil && ancestor && id != tip
-		known[string(id)] = is
+		is = p.walkTo(git.OID(id))
+		p.known[id] = is
 	}
 	return is
+}
+
+func (p *past) walkTo(id git.OID) bool {
+	sought, err := p.repo.Commit(id)
+	if err != nil {
+		return false
+	}
+	for !p.seen[id] && !attribution.IsCommittedBefore(p.last, sought.Committer.When) {
+		c, err, more := p.next()
+		if err != nil || !more {
+			break
+		}
+		p.seen[c.OID], p.last = true, c.Committer.When
+	}
+	return p.seen[id]
 }
 
 // editsOf names the edits of which a commit holds lines.
