@@ -9,7 +9,6 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/statedb"
 )
@@ -75,7 +74,5 @@ func (st *state) save(dir string) error {
 
 // RemoveCache removes the state, and the prints of edits.
 func RemoveCache(dir string) error {
-	return statedb.Change(context.Background(), dir, func(ctx context.Context, tx *db.Tx) error {
-		return tx.Exec(ctx, "DELETE FROM edits; DELETE FROM texts WHERE name = ?", cacheName)
-	})
+	return statedb.Forget(context.Background(), dir, cacheName)
 }

@@ -104,20 +104,30 @@ func remove(dir string, patterns ...string) (err error) {
 	return err
 }
 
-// Text is the text of a name; nil for none, or where it can't be read. born tells the database from one that was made anew.
+// Text is the text of a name; nil for none, or where it can't be read. born tells what was kept from what was forgotten since or made anew.
 func Text(dir, name string) (text []byte, born string) {
 	var sum uint32
 	err := Read(context.Background(), dir, func(q db.Querier) error {
-		return db.Each(context.Background(), q, func(rows *db.Rows) error { return rows.Scan(&sum, &text, &born) },
-			"SELECT sum, text, (SELECT text FROM texts WHERE name = 'born') FROM texts WHERE name = ?", name)
+		return db.Each(context.Background(), q, func(rows *db.Rows) error { return rows.Scan(&born, &sum, &text) },
+			"SELECT b.text, coalesce(t.sum, 0), t.text FROM texts b LEFT JOIN texts t ON t.name = ? WHERE b.name = 'born'", name)
 	})
-	if err != nil || sum != crc32.ChecksumIEEE(text) { // SQLite itself does not see each damage
+	if err != nil {
 		return nil, ""
+	}
+	if sum != crc32.ChecksumIEEE(text) { // SQLite itself does not see each damage
+		return nil, born
 	}
 	return text, born
 }
 
-// SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since.
+// Forget removes the text of a name, and all edits. Who goes by what was there has its SetText do nothing.
+func Forget(ctx context.Context, dir, name string) error {
+	return Change(ctx, dir, func(ctx context.Context, tx *db.Tx) error {
+		return tx.Exec(ctx, "DELETE FROM edits; DELETE FROM texts WHERE name = ?; UPDATE texts SET text = hex(randomblob(8)) WHERE name = 'born'", name)
+	})
+}
+
+// SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since, or made to forget.
 func SetText(dir, name string, text []byte, born string) error {
 	return Change(context.Background(), dir, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Exec(ctx, `INSERT OR REPLACE INTO texts SELECT ?1, ?2, ?3 WHERE ?4 IN ('', (SELECT text FROM texts WHERE name = 'born'))`,

@@ -98,6 +98,20 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// Who has read what is forgotten since does not write it back.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	set(t, dir, "one", "")
+	born, before := want(t, dir, "a", "one"), want(t, dir, "b", "")
+	if err := statedb.Forget(t.Context(), dir, "a"); err != nil {
+		t.Fatal(err)
+	}
+	set(t, dir, "two", born)
+	set(t, dir, "two", before)
+	set(t, dir, "three", want(t, dir, "a", ""))
+	want(t, dir, "a", "three")
+}
+
 // Others read while a change is made, however large that is.
 func TestReadBesideChange(t *testing.T) {
 	dir := t.TempDir()
