@@ -88,6 +88,9 @@ func open(ctx context.Context, dir string, use func(*db.DB) error) (err error) {
 		}
 		err = errors.Join(err, remove(dir, file+"*"))
 	}
+	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
+		return nil // a clean was faster
+	}
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
 	}

@@ -2,6 +2,7 @@ package statedb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,6 +111,20 @@ func TestForget(t *testing.T) {
 	set(t, dir, "two", before)
 	set(t, dir, "three", want(t, dir, "a", ""))
 	want(t, dir, "a", "three")
+}
+
+// A clean that takes the folder away meanwhile is no error.
+func TestCleanedMeanwhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rekal")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := statedb.Change(t.Context(), dir, func(context.Context, *db.Tx) error {
+		return errors.Join(os.RemoveAll(dir), db.ErrCorrupt)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // Others read while a change is made, however large that is.
