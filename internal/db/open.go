@@ -42,6 +42,7 @@ const (
 var (
 	ErrCorrupt = advice.New("database is damaged", `run "git rekal index"`)
 	ErrSchema  = errors.New("database has another schema")
+	ErrNewer   = fmt.Errorf("%w, of a later version", ErrSchema)
 	ErrLocked  = advice.New("database is in use by another process", "try again in a moment")
 	ErrRoom    = advice.New("database needs more memory", "the ledgers hold very long turns; nothing is lost, and recall answers from the state before")
 )
@@ -211,7 +212,10 @@ func (d *DB) check(ctx context.Context, l Layout) (err error) {
 		}
 		return d.createTables(ctx, l)
 	}
-	if err == nil && (id != l.Application || version > l.Version || version < cmp.Or(l.Since, l.Version)) {
+	if err == nil && id == l.Application && version > l.Version {
+		return fmt.Errorf("%w: version %d, not version %d", ErrNewer, version, l.Version)
+	}
+	if err == nil && (id != l.Application || version < cmp.Or(l.Since, l.Version)) {
 		err = fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, l.Version)
 	}
 	if err != nil {

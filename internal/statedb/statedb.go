@@ -11,8 +11,8 @@
 // knows nothing of ours), and of the words of a large tree: 40 MB must not be written while a commit waits for the lock.
 //
 // Promises: a change is all or nothing for other processes, and after a kill; none waits long for another process, since a commit may wait for it.
-// Everything can be made again, from ledgers, transcripts and the code. So no change waits for the disk, a file that is damaged or of another version is
-// made anew, and where the folder is gone, as after a clean, a change does nothing.
+// Everything can be made again, from ledgers, transcripts and the code. So no change waits for the disk, a file that is damaged or of a former version is
+// made anew. In a file of a later version, and where the folder is gone, as after a clean, nothing is read and nothing changed.
 package statedb
 
 import (
@@ -27,10 +27,14 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// file is its name in the folder.
-const file = "state.db"
+// Names in the folder: the file, and the lock of who makes it anew.
+const (
+	file     = "state.db"
+	lockFile = "lock.state"
+)
 
 // patience is how long one waits for other processes. Who reads waits only while a change is written to the file, a few milliseconds; a change waits for
 // the whole of another one, which the edits of a large round may make a tenth of a second.
@@ -76,25 +80,37 @@ func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) er
 	return open(ctx, dir, func(d *db.DB) error { return d.Change(ctx, do) })
 }
 
-// open opens the database, and makes it anew where it is damaged or of another version, also where use finds that.
-func open(ctx context.Context, dir string, use func(*db.DB) error) (err error) {
-	for range 2 {
-		var d *db.DB
-		if d, err = layout().Open(ctx, filepath.Join(dir, file), db.ReadWrite); err == nil {
-			err = errors.Join(use(d), d.Close())
+// open opens the database, and makes it anew where it is damaged or of another version, also where use finds that. One process does that at a time, and
+// only if use fails again: another one may have done it meanwhile. What a later version made is left alone, and where the folder is gone nothing is done.
+func open(ctx context.Context, dir string, use func(*db.DB) error) error {
+	err := once(ctx, dir, use)
+	if isDamaged(err) {
+		var held *lock.Lock
+		if held, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, patience); err == nil {
+			if err = once(ctx, dir, use); isDamaged(err) {
+				if err = remove(dir, file+"*"); err == nil {
+					err = once(ctx, dir, use)
+				}
+			}
+			err = errors.Join(err, held.Remove())
 		}
-		if !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrSchema) {
-			break
-		}
-		err = errors.Join(err, remove(dir, file+"*"))
 	}
-	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
-		return nil // a clean was faster
+	if _, gone := os.Stat(dir); err == nil || errors.Is(err, db.ErrNewer) || errors.Is(gone, fs.ErrNotExist) {
+		return nil
 	}
+	return fmt.Errorf("state: %w", err)
+}
+
+func once(ctx context.Context, dir string, use func(*db.DB) error) error {
+	d, err := layout().Open(ctx, filepath.Join(dir, file), db.ReadWrite)
 	if err != nil {
-		return fmt.Errorf("state: %w", err)
+		return err
 	}
-	return nil
+	return errors.Join(use(d), d.Close())
+}
+
+func isDamaged(err error) bool {
+	return errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) && !errors.Is(err, db.ErrNewer)
 }
 
 func remove(dir string, patterns ...string) (err error) {

@@ -2,6 +2,7 @@ package statedb_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +36,6 @@ func TestMadeAnew(t *testing.T) {
 		"nonsense":          func(file string) error { return os.WriteFile(file, []byte("nonsense"), 0o600) },
 		"cut off":           func(file string) error { return os.Truncate(file, 5000) },
 		"empty":             func(file string) error { return os.Truncate(file, 0) },
-		"a later version":   func(file string) error { return inFile(t, file, "PRAGMA user_version = 99") },
 		"without a table":   func(file string) error { return inFile(t, file, "DROP TABLE texts") },
 		"another program's": func(file string) error { return inFile(t, file, "PRAGMA application_id = 7") },
 	} {
@@ -125,6 +125,27 @@ func TestCleanedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// A later version's state stays as it is: two versions beside each other must not make it anew in turn.
+func TestLaterVersion(t *testing.T) {
+	dir := t.TempDir()
+	set(t, dir, "one", "")
+	file := filepath.Join(dir, "state.db")
+	if err := inFile(t, file, "PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, dir, "a", "")
+	set(t, dir, "two", "")
+	d, err := sql.Open("sqlite3", file)
+	if err == nil {
+		_, err = d.ExecContext(t.Context(), "PRAGMA user_version = 1")
+		err = errors.Join(err, d.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, dir, "a", "one")
 }
 
 // Others read while a change is made, however large that is.

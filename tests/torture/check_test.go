@@ -243,7 +243,7 @@ func (c *clone) rekal() string {
 }
 
 // caches are the names that may stand in .git/rekal/ when nobody works there.
-var caches = []string{"lock.decisions", "lock.embed", "lock.questions", "records", "remembered", "words", "data.db", "index.db", "lock", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "state.db", "sync"}
+var caches = []string{"lock.decisions", "lock.embed", "lock.questions", "records", "remembered", "words", "data.db", "index.db", "lock", "lock.state", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "state.db", "sync"}
 
 // checkLeftovers looks for what a dead process left: locks anywhere, strange files among the
 // caches.
