@@ -146,7 +146,10 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote, elsew
 	if err != nil {
 		return "", err
 	}
-	t := &tying{collector: g, commit: c, via: cp.Via, changes: changes, files: storableFiles(changes), wrote: wrote, elsewhere: elsewhere, told: g.makersTold(c)}
+	t := &tying{
+		collector: g, commit: c, via: cp.Via, changes: changes, files: storableFiles(changes),
+		wrote: wrote, elsewhere: elsewhere, told: g.makersTold(c), compared: map[string]*history.Lines{},
+	}
 	cp.Links = t.links(ownWork, mine)
 	if ownWork || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = t.files, history.PatchID(g.Repo, c)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -16,10 +17,11 @@ type tying struct {
 	commit    git.Commit
 	via       string
 	changes   []git.Change
-	files     []session.File    // of them those that the ledger can hold
-	wrote     []session.Wrote   // in the commit
-	elsewhere []session.Wrote   // what this capture found in other commits
-	told      map[string]string // by sessionKey: how its records say that it made the commit
+	files     []session.File            // of them those that the ledger can hold
+	wrote     []session.Wrote           // in the commit
+	elsewhere []session.Wrote           // what this capture found in other commits
+	told      map[string]string         // by sessionKey: how its records say that it made the commit
+	compared  map[string]*history.Lines // by path: see added
 }
 
 // links are what the checkpoint of the commit says of sessions: of those with new turns if it may be their work, of the others if this user made it.
@@ -86,12 +88,26 @@ func (t *tying) isOfOthers(id string, f session.File) bool {
 	if len(wrote) == 0 || slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == id }) {
 		return false
 	}
-	i := slices.IndexFunc(t.changes, func(c git.Change) bool { return c.Path == f.Path })
-	lines, err := t.addedLines(t.commit, t.changes[i])
-	return err == nil && !slices.ContainsFunc(lines.Added, func(at int) bool {
+	lines := t.added(f.Path)
+	return lines != nil && !slices.ContainsFunc(lines.Added, func(at int) bool {
 		isWritten := func(w session.Wrote) bool { return w.Lines.Has(at + 1) }
 		return !session.IsFiller(lines.Text[at]) && !slices.ContainsFunc(wrote, isWritten)
 	})
+}
+
+// added are the lines that the commit added to a file; nil where that can't be known.
+func (t *tying) added(path string) *history.Lines {
+	lines, known := t.compared[path]
+	if known {
+		return lines
+	}
+	if i := slices.IndexFunc(t.changes, func(c git.Change) bool { return c.Path == path }); i >= 0 {
+		if all, err := t.addedLines(t.commit, t.changes[i]); err == nil {
+			lines = &all
+		}
+	}
+	t.compared[path] = lines
+	return lines
 }
 
 // waitingEdit is the time of a session's last edit of a file, and which call that is; zero for none.
