@@ -79,7 +79,7 @@ func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Coun
 	if err != nil {
 		return out, err
 	}
-	k := &counting{m: m, head: head.OID, known: m.readCounted(), leads: map[git.OID]bool{}}
+	k := &counting{m: m, head: head.OID, known: m.readCounted(ctx), leads: map[git.OID]bool{}}
 	if k.state, err = m.ledgerState(ctx); err != nil {
 		return out, err
 	}
@@ -95,7 +95,7 @@ func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Coun
 			}
 		}
 		if k.changed {
-			_ = m.writeCounted(k.known) // what can't be kept is counted again
+			_ = m.writeCounted(ctx, k.known) // what can't be kept is counted again
 		}
 	}
 	for _, e := range below {
@@ -199,9 +199,9 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-func (m *Moment) readCounted() map[string]*countedFile {
+func (m *Moment) readCounted(ctx context.Context) map[string]*countedFile {
 	out := map[string]*countedFile{}
-	text, _ := statedb.Text(m.w.RekalDir(), linesName)
+	text, _ := statedb.Text(ctx, m.w.RekalDir(), linesName)
 	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32, MaxArrayElements: math.MaxInt32}.DecMode() // a path may be any bytes
 	if err != nil || form.Unmarshal(text, &out) != nil {                                                                              // it is made anew
 		return map[string]*countedFile{}
@@ -210,13 +210,13 @@ func (m *Moment) readCounted() map[string]*countedFile {
 }
 
 // writeCounted replaces what is kept. Files that do not stand in HEAD are left out.
-func (m *Moment) writeCounted(known map[string]*countedFile) error {
+func (m *Moment) writeCounted(ctx context.Context, known map[string]*countedFile) error {
 	maps.DeleteFunc(known, func(_ string, f *countedFile) bool { return !f.stands })
 	text, err := cbor.Marshal(known)
 	if err != nil {
 		return err
 	}
-	return statedb.SetText(m.w.RekalDir(), linesName, text, "")
+	return statedb.SetText(ctx, m.w.RekalDir(), linesName, text, "")
 }
 
 // LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.

@@ -26,8 +26,8 @@ type cacheContent struct {
 	State   *state
 }
 
-func readCache(dir string) *state {
-	text, born := statedb.Text(dir, cacheName)
+func readCache(ctx context.Context, dir string) *state {
+	text, born := statedb.Text(ctx, dir, cacheName)
 	st := decodeState(text)
 	st.born = born
 	return st
@@ -45,7 +45,7 @@ func decodeState(text []byte) *state {
 }
 
 // LastTips are the ledgers on this machine as the last capture left them, by ref; none where no cache is.
-func LastTips(dir string) map[string]git.OID { return readCache(dir).Tips }
+func LastTips(ctx context.Context, dir string) map[string]git.OID { return readCache(ctx, dir).Tips }
 
 // isInitialised reports whether nothing is missing that newState makes.
 func (st *state) isInitialised() bool {
@@ -61,10 +61,10 @@ func (st *state) encode() ([]byte, error) {
 	return form.Marshal(cacheContent{cacheVersion, st})
 }
 
-func (st *state) save(dir string) error {
+func (st *state) save(ctx context.Context, dir string) error {
 	text, err := st.encode()
 	if err == nil {
-		err = statedb.SetText(dir, cacheName, text, st.born) // else the edits that it calls known were lost
+		err = statedb.SetText(ctx, dir, cacheName, text, st.born) // else the edits that it calls known were lost
 	}
 	if err != nil {
 		return fmt.Errorf("capture: write the cache: %w", err)
@@ -73,6 +73,6 @@ func (st *state) save(dir string) error {
 }
 
 // RemoveCache removes the state, and the prints of edits.
-func RemoveCache(dir string) error {
-	return statedb.Forget(context.Background(), dir, cacheName)
+func RemoveCache(ctx context.Context, dir string) error {
+	return statedb.Forget(ctx, dir, cacheName)
 }

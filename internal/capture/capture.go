@@ -338,7 +338,7 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	}
 	if len(drafts) > 0 || g.anyRead || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
 		g.rememberCursors()
-		if err := g.st.save(g.CacheDir); err != nil {
+		if err := g.st.save(ctx, g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
 		}
 	}

@@ -249,10 +249,10 @@ func TestFarBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.save(dir); err != nil {
+	if err := st.save(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(st, readCache(dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+	if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
 		t.Errorf("the cache (-written +read):\n%s", diff)
 	}
 	if st, err := at(tips[4], 1); err != nil || len(st.Sessions) != 1 {

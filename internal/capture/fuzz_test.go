@@ -14,10 +14,10 @@ import (
 func FuzzCache(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		if err := statedb.SetText(dir, cacheName, data, ""); err != nil {
+		if err := statedb.SetText(t.Context(), dir, cacheName, data, ""); err != nil {
 			t.Fatal(err)
 		}
-		st := readCache(dir)
+		st := readCache(t.Context(), dir)
 		if st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Known == nil || st.Memories == nil || st.Marks == nil || st.Others == nil {
 			t.Fatalf("%+v", st)
 		}
@@ -27,10 +27,10 @@ func FuzzCache(f *testing.F) {
 			}
 		}
 		st.dropStampsOfMissing(map[string]bool{})
-		if err := st.save(dir); err != nil {
+		if err := st.save(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(st, readCache(dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+		if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
 			t.Errorf("read (-written +read):\n%s", diff)
 		}
 	})

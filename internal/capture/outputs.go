@@ -20,10 +20,10 @@ type OutputReader struct {
 
 // NewOutputReader goes on from the progress of a former one; without one it begins with what captures know of other projects' transcripts. Of the Capturer
 // Repo, Agents, Home, Getenv, CacheDir and Now are needed.
-func NewOutputReader(c *Capturer, progress []byte) *OutputReader {
+func NewOutputReader(ctx context.Context, c *Capturer, progress []byte) *OutputReader {
 	o := &OutputReader{Capturer: c, st: decodeState(progress)}
 	if len(o.st.Files) == 0 {
-		captured := readCache(c.CacheDir)
+		captured := readCache(ctx, c.CacheDir)
 		o.st.Known, o.st.Others = captured.Known, captured.Others
 	}
 	return o

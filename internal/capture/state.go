@@ -97,7 +97,7 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
-	st := readCache(dir)
+	st := readCache(ctx, dir)
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
@@ -120,14 +120,14 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 // need not (ErrBehind).
 func UpdateCache(ctx context.Context, repo *git.Repo, dir string) error {
 	tips, err := ledger.LocalTips(repo)
-	if err != nil || maps.Equal(readCache(dir).Tips, tips) {
+	if err != nil || maps.Equal(readCache(ctx, dir).Tips, tips) {
 		return err
 	}
 	st, err := load(ctx, repo, dir, tips, 0)
 	if err != nil {
 		return err
 	}
-	return st.save(dir)
+	return st.save(ctx, dir)
 }
 
 // isFarBehind reports whether more than most commits are to be read. An error is left to follow.

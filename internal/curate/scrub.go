@@ -130,7 +130,7 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(capture.RemoveCache(w.RekalDir()), capture.UpdateCache(ctx, w.Repo, w.RekalDir())); err != nil {
+	if err := errors.Join(capture.RemoveCache(ctx, w.RekalDir()), capture.UpdateCache(ctx, w.Repo, w.RekalDir())); err != nil {
 		return w.AsNotInitialised(err)
 	}
 	if err := m.Forget(ctx); err != nil {

@@ -90,7 +90,7 @@ func (s *scan) ownLedger(ctx context.Context) {
 	case len(local) > 0:
 		s.addCheck("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
 	default:
-		if lost := s.LostLedger(); lost != nil {
+		if lost := s.LostLedger(ctx); lost != nil {
 			s.addCheck("ledger", Wrong, "", "%v", lost)
 			break
 		}

@@ -124,10 +124,10 @@ func remove(dir string, patterns ...string) (err error) {
 }
 
 // Text is the text of a name; nil for none, or where it can't be read. born tells what was kept from what was forgotten since or made anew.
-func Text(dir, name string) (text []byte, born string) {
+func Text(ctx context.Context, dir, name string) (text []byte, born string) {
 	var sum uint32
-	err := Read(context.Background(), dir, func(q db.Querier) error {
-		return db.Each(context.Background(), q, func(rows *db.Rows) error { return rows.Scan(&born, &sum, &text) },
+	err := Read(ctx, dir, func(q db.Querier) error {
+		return db.Each(ctx, q, func(rows *db.Rows) error { return rows.Scan(&born, &sum, &text) },
 			"SELECT b.text, coalesce(t.sum, 0), t.text FROM texts b LEFT JOIN texts t ON t.name = ? WHERE b.name = 'born'", name)
 	})
 	if err != nil {
@@ -147,8 +147,8 @@ func Forget(ctx context.Context, dir, name string) error {
 }
 
 // SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since, or made to forget.
-func SetText(dir, name string, text []byte, born string) error {
-	return Change(context.Background(), dir, func(ctx context.Context, tx *db.Tx) error {
+func SetText(ctx context.Context, dir, name string, text []byte, born string) error {
+	return Change(ctx, dir, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Exec(ctx, `INSERT OR REPLACE INTO texts SELECT ?1, ?2, ?3 WHERE ?4 IN ('', (SELECT text FROM texts WHERE name = 'born'))`,
 			name, crc32.ChecksumIEEE(text), text, born)
 	})

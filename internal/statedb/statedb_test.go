@@ -16,14 +16,14 @@ import (
 
 func set(t *testing.T, dir, text, born string) {
 	t.Helper()
-	if err := statedb.SetText(dir, "a", []byte(text), born); err != nil {
+	if err := statedb.SetText(t.Context(), dir, "a", []byte(text), born); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func want(t *testing.T, dir, name, text string) (born string) {
 	t.Helper()
-	got, born := statedb.Text(dir, name)
+	got, born := statedb.Text(t.Context(), dir, name)
 	if string(got) != text {
 		t.Errorf("%s is %q, want %q", name, got, text)
 	}
@@ -170,7 +170,7 @@ func TestAtOnce(t *testing.T) {
 		beside.Go(func() {
 			for j := range 8 {
 				name := fmt.Sprint(i, " ", j)
-				if err := statedb.SetText(dir, name, []byte(name), ""); err != nil {
+				if err := statedb.SetText(t.Context(), dir, name, []byte(name), ""); err != nil {
 					t.Error(err)
 				}
 			}

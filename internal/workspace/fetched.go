@@ -31,7 +31,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 		return
 	}
 	known := map[string]git.OID{}
-	text, _ := statedb.Text(w.RekalDir(), fetchedName)
+	text, _ := statedb.Text(ctx, w.RekalDir(), fetchedName)
 	if json.Unmarshal(text, &known) == nil && maps.Equal(all, known) { // mostly: which remote counts need not be asked
 		return
 	}
@@ -73,7 +73,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 	if moved { // the next hook has less to read
 		_ = capture.UpdateCache(within, w.Repo, w.RekalDir())
 	}
-	_ = w.noteFetched(tips) // where that can't be, the next question looks again
+	_ = w.noteFetched(ctx, tips) // where that can't be, the next question looks again
 }
 
 // fetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
@@ -94,14 +94,14 @@ func (w *Workspace) NoteSynced(ctx context.Context, remote string) {
 		return
 	}
 	if tips, err := ledger.Fetched(w.Repo, remote); err == nil {
-		_ = w.noteFetched(tips) // as above
+		_ = w.noteFetched(ctx, tips) // as above
 	}
 }
 
-func (w *Workspace) noteFetched(tips map[string]git.OID) error {
+func (w *Workspace) noteFetched(ctx context.Context, tips map[string]git.OID) error {
 	text, err := json.Marshal(tips)
 	if err != nil {
 		return err
 	}
-	return statedb.SetText(w.RekalDir(), fetchedName, text, "")
+	return statedb.SetText(ctx, w.RekalDir(), fetchedName, text, "")
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,12 +13,12 @@ import (
 
 // LostLedger is an error that says what to do about a ledger whose branch somebody deleted, as a tidying "git branch -D" does, while its commits are here
 // still and may be all that there is of some memories; nil where none is lost. The last capture tells where it stood.
-func (w *Workspace) LostLedger() error {
+func (w *Workspace) LostLedger(ctx context.Context) error {
 	now, err := ledger.LocalTips(w.Repo)
 	if err != nil || len(now) > 0 {
 		return nil //nolint:nilerr // who needs the ledgers says so
 	}
-	for ref, tip := range capture.LastTips(w.RekalDir()) {
+	for ref, tip := range capture.LastTips(ctx, w.RekalDir()) {
 		branch, ok := strings.CutPrefix(ref, "refs/heads/")
 		if _, err := w.Repo.Commit(tip); !ok || errors.Is(err, git.ErrNotFound) {
 			continue

@@ -16,20 +16,20 @@ const toldHooks = "hooks"
 
 // LostHooks is an error that says that git runs our hooks no more, as a hook manager may have taken them away, and what to do; nil where all is well,
 // or it was said already. It asks nobody: that costs a few looks at files.
-func (w *Workspace) LostHooks() error {
+func (w *Workspace) LostHooks(ctx context.Context) error {
 	what := w.lostHooks()
-	if told, _ := statedb.Text(w.RekalDir(), toldHooks); what == string(told) {
+	if told, _ := statedb.Text(ctx, w.RekalDir(), toldHooks); what == string(told) {
 		return nil
 	}
-	if w.noteLostHooks(what) != nil || what == "" {
+	if w.noteLostHooks(ctx, what) != nil || what == "" {
 		return nil //nolint:nilerr // who can't note it would say it each time
 	}
 	return errors.New(what)
 }
 
 // noteLostHooks has LostHooks not repeat what was just said.
-func (w *Workspace) noteLostHooks(what string) error {
-	return statedb.SetText(w.RekalDir(), toldHooks, []byte(what), "")
+func (w *Workspace) noteLostHooks(ctx context.Context, what string) error {
+	return statedb.SetText(ctx, w.RekalDir(), toldHooks, []byte(what), "")
 }
 
 // HookFileCalls reports whether a hook that is a file calls git-rekal.

@@ -38,7 +38,7 @@ func (w *Workspace) WithRecords(ctx context.Context, look func(*records.View) er
 func (w *Workspace) OutputReader(ctx context.Context) (*capture.OutputReader, error) {
 	conf, _ := w.Settings() // what is wrong with it was told
 	progress, err := w.Records().Progress(ctx)
-	return capture.NewOutputReader(&capture.Capturer{
+	return capture.NewOutputReader(ctx, &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: exclusionsOf(conf),
 	}, progress), err

@@ -106,7 +106,7 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 		return err
 	})
 	if what := w.lostHooks(); what != "" {
-		_ = w.noteLostHooks(what) // else it is said once more
+		_ = w.noteLostHooks(ctx, what) // else it is said once more
 	}
 	if err == nil {
 		if !l.ByMachine { // somebody asked for it, whatever a clean left

@@ -183,10 +183,10 @@ func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
 		return nil, err
 	}
 	w.adoptFetched(w.Repo.Context())
-	if lost := w.LostLedger(); lost != nil {
+	if lost := w.LostLedger(w.Repo.Context()); lost != nil {
 		w.Warn(lost)
 	}
-	if lost := w.LostHooks(); lost != nil {
+	if lost := w.LostHooks(w.Repo.Context()); lost != nil {
 		w.Warn(lost)
 	}
 	return w.Materializer(w.Warn), nil
@@ -522,7 +522,7 @@ func (w *Workspace) ensureLedger(ctx context.Context, a Author) error {
 			w.Warn(fmt.Errorf("the ledger %s was gone; it goes on from what %q held", a.Ledger.Ref(), remote))
 		}
 	}
-	if err := w.LostLedger(); err != nil {
+	if err := w.LostLedger(ctx); err != nil {
 		return err
 	}
 	own, err := ledger.LocalTips(w.Repo)
