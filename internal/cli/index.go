@@ -138,7 +138,7 @@ func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.W
 	if err != nil {
 		return err
 	}
-	if c.background && conf.Embed.IsBuiltIn() {
+	if c.background && conf.Embed.IsBuiltIn() && !conf.CI { // in CI nothing goes on behind a command
 		app.notify("vectors are made in the background; git rekal doctor says how many are missing")
 		return w.StartBackgroundWork(conf, true)
 	}
