@@ -104,7 +104,11 @@ func scrubAgentOutputs(ctx context.Context, w *workspace.Workspace, targets []le
 
 // ForgetRecords takes out the records of the sessions that settings name as forgotten, which a forget that was stopped half-way left.
 func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
-	return scrubRecordsOf(ctx, w, func(from records.From) bool { return slices.Contains(a.Config.Forgot, from.Source+"/"+from.Native) })
+	err := scrubRecordsOf(ctx, w, func(from records.From) bool { return slices.Contains(a.Config.Forgot, from.Source+"/"+from.Native) })
+	if err == nil {
+		err = w.Records().Vacuum(ctx) // which may be where it was stopped
+	}
+	return err
 }
 
 func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, matches func(records.From) bool) error {

@@ -186,11 +186,19 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	if err != nil {
 		return n, err
 	}
+	return n, s.Vacuum(ctx)
+}
+
+// Vacuum leaves nothing in the file of records that were removed. Who removes them calls it, and who goes on for one that was killed in between.
+func (s Store) Vacuum(ctx context.Context) error {
+	if _, err := os.Stat(s.file()); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
 	d, err := layout().Open(ctx, s.file(), db.ReadWrite)
 	if err != nil {
-		return n, fmt.Errorf("records: %w", err)
+		return fmt.Errorf("records: %w", err)
 	}
-	return n, errors.Join(d.Vacuum(ctx), d.Close())
+	return errors.Join(d.Vacuum(ctx), d.Close())
 }
 
 // Forget drops the records that were made of transcripts, which can be made again. If there are no others, it removes the folder.
