@@ -5,13 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fxamacker/cbor/v2"
 
@@ -281,47 +279,6 @@ func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path stri
 		out.Writers, err = m.CountWriters(ctx)
 	}
 	return err
-}
-
-// Head is whose the lines are that stand in a repository's HEAD. The zero value is for a repository without code.
-type Head struct {
-	Commit string
-	TS     time.Time
-	Lines  []HeadLines
-}
-
-// HeadLines are lines of a file: of a session that is known to have written them, of commits of no known session, or of commits of sessions
-// that are not known to have written them.
-type HeadLines struct {
-	Path, Whose, Session string // Whose is "session", "no_session" or "unknown"; Session is "" but for the first
-	N                    int
-}
-
-// HeadLines are the lines of HEAD for an export. If they can't be counted, the export goes on without them.
-func (m *Moment) HeadLines(ctx context.Context, progress func(done, total int)) (Head, error) {
-	counted, err := m.Standing(ctx, "", Counting{Progress: progress})
-	switch {
-	case ctx.Err() != nil:
-		return Head{}, err
-	case err != nil:
-		if !errors.Is(err, git.ErrNotFound) { // where there is no code, nothing is missing
-			m.w.Warn(fmt.Errorf("head_lines of %s are left out: %w", m.w.Root(), err))
-		}
-		return Head{}, nil
-	}
-	out := Head{Commit: string(counted.Head.OID), TS: counted.Head.Committer.When}
-	for path, share := range counted.Files {
-		for id, n := range share.Wrote {
-			out.Lines = append(out.Lines, HeadLines{Path: path, Whose: "session", Session: id, N: n})
-		}
-		sum := lineCounts(path, share)
-		for whose, n := range map[string]int{"no_session": sum.NoSession, "unknown": sum.Unknown} {
-			if n > 0 {
-				out.Lines = append(out.Lines, HeadLines{Path: path, Whose: whose, N: n})
-			}
-		}
-	}
-	return out, nil
 }
 
 // Below sums up what is below a folder, and each file and folder that lies in it, those with the most lines first.

@@ -3,6 +3,7 @@ package full
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/cli"
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -79,15 +81,36 @@ func (e export) Add(ctx context.Context, w *workspace.Workspace, at *ask.Moment,
 	if err != nil {
 		return err
 	}
-	lines := func() (tables.Head, error) { return headLines(ctx, at, progress) }
+	lines := func() (tables.Head, error) { return headLines(ctx, w, at, progress) }
 	return e.Export.Add(ctx, config.PlaceName(source), source, at.DB, string(head.OID), lines)
 }
 
-func headLines(ctx context.Context, at *ask.Moment, progress func(done, total int)) (tables.Head, error) {
-	counted, err := at.HeadLines(ctx, progress)
-	head := tables.Head{Commit: counted.Commit, TS: counted.TS}
-	for _, l := range counted.Lines {
-		head.Lines = append(head.Lines, tables.HeadLines(l))
+// headLines are whose the lines of HEAD are. If they can't be counted, the export goes on without them.
+func headLines(ctx context.Context, w *workspace.Workspace, at *ask.Moment, progress func(done, total int)) (out tables.Head, err error) {
+	counted, err := at.Standing(ctx, "", ask.Counting{Progress: progress})
+	switch {
+	case ctx.Err() != nil:
+		return out, err
+	case err != nil:
+		if !errors.Is(err, git.ErrNotFound) { // where there is no code, nothing is missing
+			w.Warn(fmt.Errorf("head_lines of %s are left out: %w", w.Root(), err))
+		}
+		return out, nil
 	}
-	return head, err
+	out = tables.Head{Commit: string(counted.Head.OID), TS: counted.Head.Committer.When}
+	add := func(path, whose, id string, n int) {
+		if n > 0 {
+			out.Lines = append(out.Lines, tables.HeadLines{Path: path, Whose: whose, Session: id, N: n})
+		}
+	}
+	for path, share := range counted.Files {
+		unknown := share.Lines - share.NoSession
+		for id, n := range share.Wrote {
+			add(path, "session", id, n)
+			unknown -= n
+		}
+		add(path, "no_session", "", share.NoSession)
+		add(path, "unknown", "", unknown)
+	}
+	return out, nil
 }
