@@ -8,7 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// Questions, as the rooms behind this one take them.
+// Questions, as the packages behind this one take them.
 type (
 	// Request is a recall's filters.
 	Request = recall.Request

@@ -1,5 +1,5 @@
-// Package git is the only room with libgit2, and the only one that knows how a repository is stored. It deals in refs, OIDs, paths and bytes,
-// and never learns of sessions. Two rooms stand on it: worktree and history.
+// Package git is the only package with libgit2, and the only one that knows how a repository is stored. It deals in refs, OIDs, paths and bytes,
+// and never learns of sessions. Two packages stand on it: worktree and history.
 //
 // In: a directory inside a repository, and the process's environment. Out: where the repository keeps things (Layout), objects by OID, and a
 // ref that moves only by compare-and-swap. One small interface (store) reads objects and refs. libgit2 implements it, or git's own

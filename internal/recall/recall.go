@@ -63,7 +63,7 @@ type Request struct {
 	Pool  func(search.Pool) search.Pool
 }
 
-// KindRecord is the kind of what other rooms know: records of what commands printed.
+// KindRecord is the kind of what other packages know: records of what commands printed.
 const KindRecord = "record"
 
 // SnippetSize is how much of the best passage a result shows, in characters.

@@ -1,4 +1,4 @@
-// Package tables is the only room with DuckDB. It makes data.db and index.db from the index, and runs a user's SQL on them.
+// Package tables is the only package with DuckDB. It makes data.db and index.db from the index, and runs a user's SQL on them.
 //
 // In: the open index. Out: rows. Nothing else reads these files. They are updated when a statement asks, each in a new file that replaces
 // the old one.

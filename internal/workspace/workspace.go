@@ -1,7 +1,7 @@
-// Package workspace puts the rooms together for the repository in which a command runs.
+// Package workspace puts the packages together for the repository in which a command runs.
 //
 // In: a directory and what the process was given (environment, clock, randomness). Out: constructors for what commands use, and the state
-// of HEAD (head.go). Each opens as little as it needs, because hooks and recalls are measured in milliseconds. Flows over several rooms lie
+// of HEAD (head.go). Each opens as little as it needs, because hooks and recalls are measured in milliseconds. Flows over several packages lie
 // above it, in ask, curate and doctor.
 package workspace
 

@@ -1,4 +1,4 @@
-// Package docs_test compares what the documents say of the code with the code: the rooms and their imports, the drawing, and
+// Package docs_test compares what the documents say of the code with the code: the drawing of the packages, what asks what, and
 // the files that CONTRIBUTING.md names.
 package docs_test
 
@@ -39,63 +39,16 @@ func section(t *testing.T, name, heading string) string {
 	return body
 }
 
-// room is a package by its path below internal/, or below the module.
-func room(path string) string { return strings.TrimPrefix(path, "internal/") }
+// short is a package by its path below internal/, or below the module.
+func short(path string) string { return strings.TrimPrefix(path, "internal/") }
 
 var (
-	ruleFiles   = regexp.MustCompile(`files: \["\*\*/([a-z/-]+)/\*\.go"`)
-	ruleImport  = regexp.MustCompile(regexp.QuoteMeta(module) + `([a-z/]+?)(\$|/[,\s\]]|/$)`)
-	tableRoom   = regexp.MustCompile("(?m)^`([a-z/-]+)` \\| .")
 	arrow       = regexp.MustCompile(`^([a-z/]+) ──[^▶]*▶ `)
 	path        = regexp.MustCompile("`([^` ]*/[^` ]*|[^` ]+\\.go)`(?: \\(`([A-Za-z]+)`\\))?")
 	placeholder = regexp.MustCompile(`<[a-z]+>`)
 )
 
-// rules are the rooms of .golangci.yml, each with the rooms that it may import. "search/*" is all below search.
-func rules(t *testing.T) map[string][]string {
-	t.Helper()
-	out, name := map[string][]string{}, ""
-	for line := range strings.Lines(read(t, ".golangci.yml")) {
-		if m := ruleFiles.FindStringSubmatch(line); m != nil {
-			name = room(m[1])
-			out[name] = []string{}
-		}
-		for _, m := range ruleImport.FindAllStringSubmatch(line, -1) {
-			in := room(m[1])
-			if m[2] != "$" {
-				in += "/*"
-			}
-			out[name] = append(out[name], in)
-		}
-	}
-	if len(out) < 30 {
-		t.Fatalf("%d rules found", len(out))
-	}
-	return out
-}
-
-// TestRooms: the table of rooms names each that lint knows, from the bottom up.
-func TestRooms(t *testing.T) {
-	rules, place := rules(t), map[string]int{}
-	for i, m := range tableRoom.FindAllStringSubmatch(section(t, "docs/architecture.md", "## The rooms"), -1) {
-		if _, known := rules[m[1]]; !known {
-			t.Errorf("%s has no rule", m[1])
-		}
-		place[m[1]] = i
-	}
-	for name, imports := range rules {
-		if _, named := place[name]; !named {
-			t.Errorf("%s is not in the table", name)
-		}
-		for _, in := range imports {
-			if at, named := place[in]; named && at > place[name] {
-				t.Errorf("%s imports %s, which stands below it", name, in)
-			}
-		}
-	}
-}
-
-// imports are the rooms that a room imports, but for its tests.
+// imports are the packages that one imports, but for its tests.
 func imports(t *testing.T, name string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(harness.Root(t), "internal", name, "*.go"))
@@ -113,7 +66,7 @@ func imports(t *testing.T, name string) []string {
 		}
 		for _, spec := range parsed.Imports {
 			if in, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(in, module) {
-				out = append(out, room(strings.TrimPrefix(in, module)))
+				out = append(out, short(strings.TrimPrefix(in, module)))
 			}
 		}
 	}
@@ -132,7 +85,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestDrawing: of two rooms with an arrow between them, one imports the other.
+// TestDrawing: of two packages with an arrow between them, one imports the other.
 func TestDrawing(t *testing.T) {
 	seen := 0
 	for line := range strings.Lines(section(t, "docs/architecture.md", "## How a turn's text travels")) {
