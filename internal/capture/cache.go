@@ -33,15 +33,35 @@ func readCache(ctx context.Context, dir string) *state {
 	return st
 }
 
+// readElsewhere is what the state says of other projects' transcripts; the rest of it, which grows with the ledgers, is not decoded.
+func readElsewhere(ctx context.Context, dir string) (known map[string][]byte, others map[string]bool) {
+	text, _ := statedb.Text(ctx, dir, cacheName)
+	var c struct {
+		Version int
+		State   struct {
+			Known  map[string][]byte
+			Others map[string]bool
+		}
+	}
+	if !decode(text, &c) || c.Version != cacheVersion {
+		return nil, nil
+	}
+	return c.State.Known, c.State.Others
+}
+
 // decodeState is the state that a text holds; an empty one where it holds none of this version.
 func decodeState(text []byte) *state {
-	// Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
-	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
 	c := cacheContent{State: newState()}
-	if err != nil || form.Unmarshal(text, &c) != nil || c.Version != cacheVersion || !c.State.isInitialised() {
+	if !decode(text, &c) || c.Version != cacheVersion || !c.State.isInitialised() {
 		return newState()
 	}
 	return c.State
+}
+
+// decode reports whether a text is what into holds. Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
+func decode(text []byte, into any) bool {
+	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
+	return err == nil && form.Unmarshal(text, into) == nil
 }
 
 // LastTips are the ledgers on this machine as the last capture left them, by ref; none where no cache is.

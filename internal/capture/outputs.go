@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,9 +23,11 @@ type OutputReader struct {
 // Repo, Agents, Home, Getenv, CacheDir and Now are needed.
 func NewOutputReader(ctx context.Context, c *Capturer, progress []byte) *OutputReader {
 	o := &OutputReader{Capturer: c, st: decodeState(progress)}
-	if len(o.st.Files) == 0 {
-		captured := readCache(ctx, c.CacheDir)
-		o.st.Known, o.st.Others = captured.Known, captured.Others
+	if len(o.st.Files) == 0 && len(o.st.Known) == 0 && len(o.st.Others) == 0 {
+		known, others := readElsewhere(ctx, c.CacheDir)
+		maps.Copy(o.st.Known, known)
+		maps.Copy(o.st.Others, others)
+		o.changed = len(known) > 0 || len(others) > 0
 	}
 	return o
 }
@@ -148,6 +151,9 @@ func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(Ses
 
 // Progress is how far Read came, and whether that is more than was given. Keep it with the outputs: without it the next Read gives them again.
 func (o *OutputReader) Progress() (progress []byte, changed bool) {
+	if !o.changed {
+		return nil, false
+	}
 	o.st.dropStampsOfMissing(nil)
 	for path := range o.st.Sessions {
 		file, _, _ := strings.Cut(path, subagentSeparator)
@@ -156,7 +162,7 @@ func (o *OutputReader) Progress() (progress []byte, changed bool) {
 		}
 	}
 	progress, err := o.st.encode()
-	return progress, o.changed && err == nil
+	return progress, err == nil
 }
 
 // TranscriptPath is the path of a session's transcript when it was last read; "" if no Read saw the session.

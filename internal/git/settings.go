@@ -29,6 +29,7 @@ func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 		envValue(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
 		return nil, false
 	}
+	withoutSystem := envValue(r.env, "GIT_CONFIG_NOSYSTEM") == "1"
 	all, err := r.r.Config()
 	if err != nil {
 		return nil, false
@@ -45,12 +46,19 @@ func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
 			return conf, true
 		}
-		if err != nil || strings.HasPrefix(e.Name, "includeif.") && e.Value != HooksOffFile || e.Name == "extensions.worktreeconfig" || e.Value == "" { // or no value, which is true
+		if err == nil && withoutSystem && e.Level == git2.ConfigLevelSystem {
+			continue
+		}
+		if err != nil || strings.HasPrefix(e.Name, "includeif.") && e.Value != HooksOffFile || e.Name == "extensions.worktreeconfig" || isAmbiguous(e) {
 			return nil, false
 		}
 		conf[e.Name] = append(conf[e.Name], e.Value)
 	}
 }
+
+// isAmbiguous reports whether an entry may be one without a value, which git reads as true: libgit2 calls both empty. A credential helper has a value:
+// an empty one forgets those before, and "gh auth setup-git" writes it for all.
+func isAmbiguous(e *git2.ConfigEntry) bool { return e.Value == "" && !strings.HasPrefix(e.Name, "credential.") }
 
 // Setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
 func (r *Repo) Setting(key string) string {
@@ -145,7 +153,9 @@ func setsCommitter(variable string) bool {
 	return strings.HasPrefix(variable, "GIT_COMMITTER_") || strings.HasPrefix(variable, "EMAIL=")
 }
 
-func setsConfig(variable string) bool { return strings.HasPrefix(variable, "GIT_CONFIG") }
+func setsConfig(variable string) bool {
+	return strings.HasPrefix(variable, "GIT_CONFIG") && variable != "GIT_CONFIG_NOSYSTEM=1"
+}
 
 // isDistributionGit reports whether git is the one that a Linux distribution installs.
 func isDistributionGit(env []string) bool {
