@@ -100,6 +100,7 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
 		q.Request.Embed = EmbedOnce(m.w.QuestionVector)
 	}
+	q.Request.History = memory(m.w.RekalDir())
 	q.Files = relativeToRoot(m.w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With

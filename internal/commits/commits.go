@@ -169,7 +169,7 @@ func OfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribu
 		}
 	}
 	missing := repo.MissingObjects(now)
-	lost, err := history.Unreached(ctx, repo, now)
+	lost, err := history.Unreached(ctx, repo, now, nil)
 	if err != nil {
 		return nil, err
 	}

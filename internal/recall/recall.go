@@ -61,6 +61,8 @@ type Request struct {
 	// Embed and Pool are those of search.Options.
 	Embed func(ctx context.Context, model, text string) []float32
 	Pool  func(search.Pool) search.Pool
+
+	History history.Memory // of walks; nil for none
 }
 
 // KindRecord is the kind of what other packages know: records of what commands printed.
@@ -381,7 +383,7 @@ func snippetsAndGone(
 	err = runParallel(
 		func() (err error) {
 			missing = repo.MissingObjects(commits)
-			lost, err = history.Unreached(ctx, repo, commits)
+			lost, err = history.Unreached(ctx, repo, commits, req.History)
 			return err
 		},
 		func() error {

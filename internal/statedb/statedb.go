@@ -1,7 +1,8 @@
 // Package statedb keeps what this clone knows beside its ledgers and its index, in one SQLite file in git-rekal's folder of the git directory:
 //
 //	state.db
-//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken in, what was said of hooks
+//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken in, what was said of hooks,
+//	            which commits HEAD reaches
 //	    edits   what sessions did to files, as prints of lines, by path
 //
 // In and out: rows. What they say is the business of the packages that write them.

@@ -1,10 +1,8 @@
 package history
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -42,48 +40,3 @@ func isWithoutCode(ref string) bool {
 	}
 	return is && slices.ContainsFunc(branchesWithoutCode[:], func(begin string) bool { return strings.HasPrefix(branch, begin) })
 }
-
-// maxSearched is how many commits are looked through for some; beyond it they count as found.
-const maxSearched = 2000
-
-// Unreached are those of some commits to which no tip leads: what was thrown away, or belongs to no code. They must be here. Only the newest
-// commits of the history are looked through.
-func Unreached(ctx context.Context, r *git.Repo, ids []git.OID) (map[git.OID]bool, error) {
-	out := map[git.OID]bool{}
-	var oldest time.Time
-	for _, id := range ids {
-		if c, err := r.Commit(id); err == nil {
-			if out[id] = true; oldest.IsZero() || c.Committer.When.Before(oldest) {
-				oldest = c.Committer.When
-			}
-		}
-	}
-	if len(out) == 0 {
-		return out, nil
-	}
-	for _, all := range []bool{false, true} { // there may be thousands of branches
-		from, err, n := r.Heads(), error(nil), 0
-		if all {
-			from, err = Tips(r)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for c, err := range r.Newest(ctx, from, nil) {
-			if err != nil || n == maxSearched { // a gap in the history, or a long one
-				return nil, ctx.Err()
-			}
-			n++
-			if delete(out, c.OID); len(out) == 0 {
-				return nil, nil
-			}
-			if c.Committer.When.Before(oldest.Add(-clockSkew)) {
-				break
-			}
-		}
-	}
-	return out, ctx.Err()
-}
-
-// clockSkew is by how much the clocks of two machines may differ.
-const clockSkew = 24 * time.Hour

@@ -1,0 +1,150 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// maxSearched is how many commits are looked through for some; beyond it they count as found.
+const maxSearched = 2000
+
+// clockSkew is by how much the clocks of two machines may differ.
+const clockSkew = 24 * time.Hour
+
+// Memory keeps texts by name from one process to the next, or forgets them.
+type Memory interface {
+	Text(ctx context.Context, name string) []byte
+	SetText(ctx context.Context, name string, text []byte)
+}
+
+// Unreached are those of some commits to which no tip leads: what was thrown away, or belongs to no code. They must be here. Only the newest
+// commits of the history are looked through. What a long walk came by is kept in memory, nil for none: as long as the tips stay, nobody walks there again.
+func Unreached(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
+	left := map[git.OID]bool{}
+	var oldest time.Time
+	for _, id := range ids {
+		if c, err := r.Commit(id); err == nil {
+			if left[id] = true; oldest.IsZero() || c.Committer.When.Before(oldest) {
+				oldest = c.Committer.When
+			}
+		}
+	}
+	for _, name := range []string{"reached by HEAD", "reached"} { // there may be thousands of branches
+		if len(left) == 0 {
+			return nil, nil
+		}
+		tips, err := r.Heads(), error(nil)
+		if name == "reached" {
+			tips, err = Tips(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		before := remember(ctx, memory, name, tips)
+		w := before
+		if !w.settles(left, oldest) {
+			if w, err = walkFrom(ctx, r, tips, left, oldest); err != nil {
+				return nil, ctx.Err() // a gap in the history
+			}
+			w.keep(ctx, r, memory, name, before)
+		}
+		if w.Cut {
+			return nil, nil
+		}
+	}
+	return left, ctx.Err()
+}
+
+// walked is what a walk from some tips came by, the newest commits first.
+type walked struct {
+	_ struct{} `cbor:",toarray"`
+
+	Tips []git.OID
+	Keys []byte // the first keySize bytes of each commit's ID, sorted
+	Last time.Time
+	All  bool // there are no more
+	Cut  bool // there are more than are looked through
+}
+
+const keySize = 8
+
+// remember is the walk that is kept of these tips; an empty one for none.
+func remember(ctx context.Context, memory Memory, name string, tips []git.OID) (w walked) {
+	if memory == nil || cbor.Unmarshal(memory.Text(ctx, name), &w) != nil || !slices.Equal(w.Tips, tips) {
+		return walked{}
+	}
+	return w
+}
+
+// keep keeps a walk that cost something and came further than the one before. A shallow clone may be deepened while its tips stay.
+func (w walked) keep(ctx context.Context, r *git.Repo, memory Memory, name string, before walked) {
+	const short = 100 * keySize
+	if cuts, err := r.ShallowCuts(); memory == nil || err != nil || len(cuts) > 0 || len(w.Keys) <= max(short, len(before.Keys)) {
+		return
+	}
+	if text, err := cbor.Marshal(w); err == nil {
+		memory.SetText(ctx, name, text)
+	}
+}
+
+// settles takes the commits that a walk came by out of left, and reports whether a longer one would find no more of them.
+func (w walked) settles(left map[git.OID]bool, oldest time.Time) bool {
+	for id := range left {
+		if w.has(id) {
+			delete(left, id)
+		}
+	}
+	return len(left) == 0 || w.All || w.Cut || len(w.Keys) > 0 && w.Last.Before(oldest.Add(-clockSkew))
+}
+
+func (w walked) has(id git.OID) bool {
+	key, err := hex.DecodeString(string(id[:2*keySize]))
+	if err != nil {
+		return false
+	}
+	low, high := 0, len(w.Keys)/keySize
+	for low < high {
+		mid := (low + high) / 2
+		switch c := bytes.Compare(w.Keys[mid*keySize:(mid+1)*keySize], key); {
+		case c == 0:
+			return true
+		case c < 0:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return false
+}
+
+// walkFrom walks from tips until all of left are found and taken out, or commits are older than the oldest.
+func walkFrom(ctx context.Context, r *git.Repo, tips []git.OID, left map[git.OID]bool, oldest time.Time) (w walked, err error) {
+	w.Tips, w.All = tips, true
+	var keys [][]byte
+	for c, err := range r.Newest(ctx, tips, nil) {
+		if err != nil {
+			return w, err
+		}
+		if len(keys) == maxSearched {
+			w.All, w.Cut = false, true
+			break
+		}
+		key, _ := hex.DecodeString(string(c.OID[:2*keySize])) // it is hexadecimal
+		keys, w.Last = append(keys, key), c.Committer.When
+		delete(left, c.OID)
+		if len(left) == 0 || w.Last.Before(oldest.Add(-clockSkew)) {
+			w.All = false
+			break
+		}
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	w.Keys = bytes.Join(keys, nil)
+	return w, nil
+}
