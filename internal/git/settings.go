@@ -58,7 +58,9 @@ func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 
 // isAmbiguous reports whether an entry may be one without a value, which git reads as true: libgit2 calls both empty. A credential helper has a value:
 // an empty one forgets those before, and "gh auth setup-git" writes it for all.
-func isAmbiguous(e *git2.ConfigEntry) bool { return e.Value == "" && !strings.HasPrefix(e.Name, "credential.") }
+func isAmbiguous(e *git2.ConfigEntry) bool {
+	return e.Value == "" && !strings.HasPrefix(e.Name, "credential.")
+}
 
 // Setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
 func (r *Repo) Setting(key string) string {
