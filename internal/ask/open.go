@@ -25,10 +25,9 @@ type Moment struct {
 	Past
 	*materialize.Reader
 	w          *workspace.Workspace
-	unverified []string      // is barred because nobody known signed it; nil: nothing
-	records    *records.View // nil where they are not asked for, or can't be read
-	recordsErr error         // why records can't be read
-	release    func() error  // lets what is done in the background go on; nil: nothing was held
+	unverified []string                      // is barred because nobody known signed it; nil: nothing
+	records    func() (*records.View, error) // waits for them; nil where they are not asked for
+	release    func() error                  // lets what is done in the background go on; nil: nothing was held
 }
 
 // Opening says what is opened.
@@ -56,21 +55,12 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 		return nil, err
 	}
 	out := &Moment{Past: past, w: w, release: w.HoldBackgroundWork(ctx)}
-	var beside sync.WaitGroup
-	var warnings []error
 	if o.Records && past.Text == "" {
-		_, _ = w.Settings() // they are read from the repository, which belongs to one goroutine
-		beside.Go(func() {
-			out.records, out.recordsErr = openRecords(ctx, w, func(err error) { warnings = append(warnings, err) })
-		})
+		out.records = beginRecords(ctx, w)
 	}
 	out.Reader, err = past.Tables.Open(ctx)
 	if err == nil {
 		err = out.Bar(ctx, past.purgedToday)
-	}
-	beside.Wait()
-	for _, warning := range warnings {
-		w.Warn(warning)
 	}
 	if err != nil {
 		return nil, errors.Join(err, out.closeRecords(), out.release())
@@ -137,21 +127,54 @@ func (m *Moment) closeRecords() error {
 	if m.records == nil {
 		return nil
 	}
-	return m.records.Close()
+	v, err := m.records()
+	if v == nil || err != nil {
+		return nil //nolint:nilerr // who asked for them was told
+	}
+	return v.Close()
 }
 
-// openRecords reads what agents' shells printed since the last time, and opens the index of records. What panics is an error, as
-// nobody else could catch it.
-func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (v *records.View, err error) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("records: internal error: %v", panicked)
-		}
-	}()
-	if _, err := curate.RecordAgentOutputs(ctx, w, curate.AtRecall); err != nil {
-		warn(err)
+// beginRecords reads what agents' shells printed since the last time, and opens the index of records, beside all else. Who asks for them waits, and stores
+// what was new: that needs the repository, which belongs to one goroutine.
+func beginRecords(ctx context.Context, w *workspace.Workspace) func() (*records.View, error) {
+	var (
+		view     *records.View
+		heard    curate.Overheard
+		warnings []error
+		err      error
+	)
+	open := func() {
+		view, err = w.Records().OpenIndexed(ctx, func(warning error) { warnings = append(warnings, warning) })
 	}
-	return w.Records().OpenIndexed(ctx, warn)
+	_, _ = w.Settings() // they are read from the repository
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		defer func() {
+			if panicked := recover(); panicked != nil { // nobody else could catch it
+				err = fmt.Errorf("records: internal error: %v", panicked)
+			}
+		}()
+		var unheard error
+		if heard, unheard = curate.Overhear(ctx, w, curate.AtRecall); unheard != nil {
+			warnings = append(warnings, unheard)
+		}
+		if heard.IsNothing() {
+			open()
+		}
+	})
+	return sync.OnceValues(func() (*records.View, error) {
+		beside.Wait()
+		if !heard.IsNothing() {
+			if unstored := heard.Store(ctx, w); unstored != nil {
+				warnings = append(warnings, unstored)
+			}
+			open()
+		}
+		for _, warning := range warnings {
+			w.Warn(warning)
+		}
+		return view, err
+	})
 }
 
 // glanceTime is how long OpenExisting waits for the index to be brought up to date; after that it opens the index as it is.

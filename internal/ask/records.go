@@ -25,9 +25,12 @@ func (m *Moment) recallWithRecords(ctx context.Context, req recall.Request) (ans
 	if err != nil || !mayHaveRecords(req) {
 		return answer, err
 	}
-	recordsErr := m.recordsErr
-	if recordsErr == nil && m.records != nil && len(m.records.All) > 0 {
-		recordsErr = m.addRecords(ctx, req, &answer)
+	if m.records == nil {
+		return answer, nil
+	}
+	known, recordsErr := m.records()
+	if recordsErr == nil && known != nil && len(known.All) > 0 {
+		recordsErr = m.addRecords(ctx, req, known, &answer)
 	}
 	if recordsErr == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
 		return answer, recordsErr
@@ -49,12 +52,12 @@ func mayHaveRecords(req recall.Request) bool {
 }
 
 // addRecords puts records into an answer.
-func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *result.Recall) (err error) {
+func (m *Moment) addRecords(ctx context.Context, req recall.Request, known *records.View, answer *result.Recall) (err error) {
 	q := recordQuestion(req, answer)
 	if q.Without, err = db.PurgedIDs(ctx, m.DB); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	found, err := m.records.Ask(ctx, m.w.Repo, q)
+	found, err := known.Ask(ctx, m.w.Repo, q)
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}

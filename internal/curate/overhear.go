@@ -1,6 +1,7 @@
 package curate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -55,39 +56,67 @@ func RecordAllAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
 // RecordAgentOutputs makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
 // whether there are more. It is for those who ask: a commit must not wait for it.
 func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
+	o, err := Overhear(ctx, w, budget)
+	return o.more, cmp.Or(err, o.Store(ctx, w))
+}
+
+// Overheard is what agents' shells printed since it was last stored.
+type Overheard struct {
+	heard    []records.Record
+	progress []byte // how far transcripts were read; nil: no further than before
+	more     bool
+}
+
+// IsNothing reports whether there is nothing to store.
+func (o Overheard) IsNothing() bool { return len(o.heard) == 0 && o.progress == nil }
+
+// Overhear reads it, of about budget bytes of transcripts. It asks nothing of the repository but where it lies: it may run beside what does.
+func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (o Overheard, err error) {
 	conf, err := w.Settings()
 	if err != nil || conf.Records.Off || conf.Records.Deaf {
-		return false, err
+		return o, err
 	}
-	var heard []records.Record
 	store := w.Records()
 	from, err := w.OutputReader(ctx)
 	if err != nil {
-		return false, err
+		return o, err
 	}
-	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
-		for _, o := range h.Outputs {
-			if o.At.Before(store.Since()) {
+	o.more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
+		for _, out := range h.Outputs {
+			if out.At.Before(store.Since()) {
 				continue
 			}
-			r, ok := recordOf(w, h, o)
+			r, ok := recordOf(w, h, out)
 			if ok {
-				heard = append(heard, r)
+				o.heard = append(o.heard, r)
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return Overheard{}, fmt.Errorf("records of transcripts: %w", err)
+	}
+	o.progress, _ = from.Progress()
+	return o, nil
+}
+
+// Store makes records of it.
+func (o Overheard) Store(ctx context.Context, w *workspace.Workspace) error {
+	if o.IsNothing() {
+		return nil
+	}
+	conf, err := w.Settings()
 	var made []records.Redacted
-	if err == nil && len(heard) > 0 {
-		made, err = redactRecords(ctx, w.Redactor(conf, workspace.ToStore), heard)
+	if err == nil && len(o.heard) > 0 {
+		made, err = redactRecords(ctx, w.Redactor(conf, workspace.ToStore), o.heard)
+	}
+	if err == nil {
+		_, err = w.Records().AddFromTranscripts(ctx, made, o.progress)
 	}
 	if err != nil {
-		return false, fmt.Errorf("records of transcripts: %w", err)
+		return fmt.Errorf("records of transcripts: %w", err)
 	}
-	if progress, changed := from.Progress(); changed || len(made) > 0 {
-		_, err = store.AddFromTranscripts(ctx, made, progress)
-	}
-	return more, err
+	return nil
 }
 
 // redactRecords redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.

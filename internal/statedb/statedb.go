@@ -41,13 +41,14 @@ const (
 // the whole of another one, which the edits of a large round may make a tenth of a second.
 const patience = time.Second
 
+// texts has rows of their own (WITHOUT ROWID, to compare two names would read the texts behind them).
 func layout() db.Layout {
 	return db.Layout{
 		Application: 0x72656b73, // "reks"
-		Version:     1,
+		Version:     2,
 		Temporary:   patience,
 		Tables: `
-CREATE TABLE texts (name TEXT PRIMARY KEY, sum INTEGER NOT NULL, text BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE texts (name TEXT PRIMARY KEY, sum INTEGER NOT NULL, text BLOB NOT NULL);
 CREATE TABLE edits (path TEXT NOT NULL, sum INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (path, sum));
 INSERT INTO texts VALUES ('born', 0, hex(randomblob(8)));`,
 	}

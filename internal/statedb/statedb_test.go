@@ -139,7 +139,7 @@ func TestLaterVersion(t *testing.T) {
 	set(t, dir, "two", "")
 	d, err := sql.Open("sqlite3", file)
 	if err == nil {
-		_, err = d.ExecContext(t.Context(), "PRAGMA user_version = 1")
+		_, err = d.ExecContext(t.Context(), "PRAGMA user_version = 2")
 		err = errors.Join(err, d.Close())
 	}
 	if err != nil {
