@@ -51,9 +51,9 @@ func NewIndex(headers []*Header, hidden []int) (*Index, error) {
 
 // count fills in what is known of the parts, and the totals.
 func (x *Index) count() {
-	type place struct{ run, part int }
+	type place struct{ run, behind int }
 	x.length = make([]int, len(x.Sessions))
-	titles := make(map[int32]place)
+	titles := make([]place, len(x.Sessions)) // of each session, the part behind its last one so far; 0: it has none
 	for r, h := range x.runs {
 		first := make([]uint32, len(h.Parts)+1)
 		x.replaced = append(x.replaced, make([]bool, len(h.Parts)))
@@ -71,11 +71,11 @@ func (x *Index) count() {
 				x.stems += float64(p.Stems)
 				continue
 			}
-			if old, ok := titles[p.Session]; ok {
-				x.replaced[old.run][old.part] = true
-				x.length[p.Session] -= weightTitle * int(x.runs[old.run].Parts[old.part].Words)
+			if old := titles[p.Session]; old.behind > 0 {
+				x.replaced[old.run][old.behind-1] = true
+				x.length[p.Session] -= weightTitle * int(x.runs[old.run].Parts[old.behind-1].Words)
 			}
-			titles[p.Session] = place{r, i}
+			titles[p.Session] = place{r, i + 1}
 		}
 		first[len(h.Parts)] = unit
 		x.first = append(x.first, first)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -427,13 +428,11 @@ type bestUnits struct {
 // setScores makes the matches' scores of the sums. With notOnlyStops, function words alone make no match.
 func (s *scorer) setScores(norm float64, notOnlyStops bool) {
 	bests := make([]bestUnits, len(s.Sessions))
-	for run, h := range s.runs {
-		for i, p := range h.Parts {
-			if s.Matches[p.Session].Found && p.Kind != Title {
-				s.addBest(p, s.first[run][i], &bests[p.Session])
-			}
-		}
-	}
+	half := int32(len(bests) / 2)
+	var beside sync.WaitGroup
+	beside.Go(func() { s.takeBests(bests, 0, half) })
+	s.takeBests(bests, half, int32(len(bests)))
+	beside.Wait()
 	for i := range s.Matches {
 		m := &s.Matches[i]
 		if !m.Found {
@@ -457,6 +456,17 @@ func (s *scorer) setScores(norm float64, notOnlyStops bool) {
 			weightSession*s.session[i] +
 			weightPairs*decayedSum(b.pairs[:], pairDecay) +
 			weightEdited*float64(b.edited)) / norm
+	}
+}
+
+// takeBests takes the best units of the sessions from one number up to another.
+func (s *scorer) takeBests(bests []bestUnits, from, to int32) {
+	for run, h := range s.runs {
+		for i, p := range h.Parts {
+			if from <= p.Session && p.Session < to && s.Matches[p.Session].Found && p.Kind != Title {
+				s.addBest(p, s.first[run][i], &bests[p.Session])
+			}
+		}
 	}
 }
 
