@@ -538,7 +538,7 @@ func (g *collector) addContent(r *reading, s session.Session, k *ledgerSession) 
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	retitled := k != nil && s.Title != "" && !session.SameBeforeRedaction(session.Shorten(s.Title, session.MaxTitle), k.Title)
+	retitled := k != nil && s.Title != "" && !session.SameBeforeRedaction(session.Truncate(s.Title, session.MaxTitle), k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

@@ -89,7 +89,7 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 		}
 		out.ID = session.NewMemoryID(now, strings.ToLower(c.Email), out.Title, out.Content)
 		out.TS, out.ActorType = now, c.actor()
-		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + session.Shorten(out.Title, firstLine)}
+		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + session.Truncate(out.Title, firstLine)}
 	})
 	return out, err
 }
@@ -107,7 +107,7 @@ func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
 		m := clean.Entry().Memories[0]
 		if m.Title == "" {
 			first, _, _ := strings.Cut(m.Content, "\n")
-			m.Title = session.Shorten(session.OneLine(first), firstLine)
+			m.Title = session.Truncate(session.OneLine(first), firstLine)
 		}
 		addCounts(&out.Redacted, report.Rules)
 		if m == out.Memory { // after three times: redaction leaves alone what it has made

@@ -196,7 +196,7 @@ type text struct {
 func (t *text) cut() string {
 	switch {
 	case t.title:
-		return session.Shorten(session.OneLine(*t.at), session.MaxTitle)
+		return session.Truncate(session.OneLine(*t.at), session.MaxTitle)
 	case t.place.In == InTurn:
 		return cutTurn(*t.at)
 	case t.place.In == InCommand:

@@ -20,13 +20,13 @@ func PromptTitle(prompt string) string {
 	line = OneLine(line)
 	next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
 	if !strings.HasSuffix(line, ":") || next == "" {
-		return Shorten(line, maxPromptTitle)
+		return Truncate(line, maxPromptTitle)
 	}
 	title, most := line+" "+OneLine(next), maxPromptTitle
-	if told := InformativePart(title); told != title {
+	if told := withoutAnnouncement(title); told != title {
 		most = min(utf8.RuneCountInString(title)-utf8.RuneCountInString(told)+maxPromptTitle, MaxTitle)
 	}
-	return Shorten(title, most)
+	return Truncate(title, most)
 }
 
 // askingLines is how many lines of a prompt are looked at for one that asks something.
@@ -62,9 +62,17 @@ func withoutMarks(line string) string {
 	return line
 }
 
-// InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
-// A ledger keeps the whole, which is how the prompt begins.
+// InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode", and
+// none of a word of which the ledger keeps half. A ledger keeps the whole, which is how the prompt begins.
 func InformativePart(title string) string {
+	if head, ok := strings.CutSuffix(title, "…"); ok && len(head) >= maxPromptTitle-len("…") {
+		title = withEllipsis(WithoutHalfWord(head))
+	}
+	return withoutAnnouncement(title)
+}
+
+// withoutAnnouncement is a title without what only announces the rest.
+func withoutAnnouncement(title string) string {
 	announced, line, ok := strings.Cut(title, "#")
 	line = strings.TrimLeft(line, "#")
 	announced = strings.TrimSpace(announced)
@@ -182,22 +190,51 @@ func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// Shorten cuts a line that is longer than n characters, and ends it in an ellipsis. A bracket that is
-// open there is left out: it may be half of what redaction put in a secret's place.
-func Shorten(line string, n int) string {
-	if len(line) <= n {
-		return line
+// Truncate cuts a line that is longer than n characters, and ends it in an ellipsis. A bracket that is
+// open there is left out: it may be half of what redaction put in a secret's place. Ledgers hold titles that are cut so.
+func Truncate(line string, n int) string {
+	head, cut := truncated(line, n)
+	if !cut || n <= 0 {
+		return head
 	}
-	runes := []rune(line)
-	if len(runes) <= n {
-		return line
+	return strings.TrimSpace(head) + "…"
+}
+
+// Shorten is Truncate for who reads the line: it ends behind a word, where one ends in the last third of it.
+func Shorten(line string, n int) string {
+	head, cut := truncated(line, n)
+	if !cut || n <= 0 {
+		return head
+	}
+	if next, _ := utf8.DecodeRuneInString(line[len(head):]); !unicode.IsSpace(next) {
+		head = WithoutHalfWord(head)
+	}
+	return withEllipsis(head)
+}
+
+// WithoutHalfWord is the beginning of a line without its last word, which may be half of one, if that leaves two thirds.
+func WithoutHalfWord(head string) string {
+	if i := strings.LastIndexFunc(head, unicode.IsSpace); i > len(head)*2/3 {
+		return head[:i]
+	}
+	return head
+}
+
+// truncated is the beginning of a line that leaves room for an ellipsis in n characters, where it is longer.
+func truncated(line string, n int) (head string, cut bool) {
+	if len(line) <= n || utf8.RuneCountInString(line) <= n {
+		return line, false
 	}
 	if n <= 0 {
-		return ""
+		return "", true
 	}
-	head := string(runes[:n-1])
+	head = string([]rune(line)[:n-1])
 	if i := strings.LastIndexByte(head, '['); i > 0 && strings.IndexByte(head[i:], ']') < 0 {
 		head = head[:i]
 	}
-	return strings.TrimSpace(head) + "…"
+	return head, true
+}
+
+func withEllipsis(head string) string {
+	return strings.TrimRight(head, " ,;:") + "…"
 }

@@ -110,3 +110,24 @@ func TestBeyond(t *testing.T) {
 		})
 	}
 }
+
+// TestShorten: what people read ends behind a word, also where a ledger keeps half of one.
+func TestShorten(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"short", "fix the cart", "fix the cart"},
+		{"within a word", "fix the cart of the customer", "fix the cart of the…"},
+		{"behind a word", "fix the cart of the shoe customers", "fix the cart of the shoe…"},
+		{"a comma", "fix the shoes of it, completely", "fix the shoes of it…"},
+		{"one long word", "https://example.com/a/very/long/path", "https://example.com/a/ve…"},
+		{"a bracket that is open", "the key is [REDACTED:generic-api-key]", "the key is…"},
+	} {
+		if got := session.Shorten(c.line, 25); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	prompt := "I would like to have a changelog in the repository for the release that I am plan" + "ning"
+	kept := session.PromptTitle(prompt)
+	if got := session.InformativePart(kept); got != "I would like to have a changelog in the repository for the release that I am…" || kept == got {
+		t.Errorf("%q is shown as %q", kept, got)
+	}
+}

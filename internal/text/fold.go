@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	eastasian "golang.org/x/text/width"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // width is how many columns a text takes at most: terminals differ in what they make of joined emoji, and none makes them wider
@@ -165,10 +167,14 @@ func continuesCharacter(s string) bool {
 	return s != "" && (runeWidth(r) == 0 || r == '\ufe0f')
 }
 
-// trimToWidth is a text of at most so many columns, with an ellipsis where something is left out.
+// trimToWidth is a text of at most so many columns, with an ellipsis where something is left out, which is behind a word where one ends near.
 func trimToWidth(s string, room int, ellipsis string) string {
 	if room <= 0 || width(s) <= room {
 		return s
 	}
-	return s[:bytesThatFit(s, room-width(ellipsis))] + ellipsis
+	head := s[:bytesThatFit(s, room-width(ellipsis))]
+	if s[len(head)] != ' ' {
+		head = session.WithoutHalfWord(head)
+	}
+	return strings.TrimRight(head, " ") + ellipsis
 }

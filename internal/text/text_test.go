@@ -331,9 +331,9 @@ func TestOneline(t *testing.T) {
 	none := result.Checkpoint{Commit: "89abcdeaaa", TS: "2026-03-04T10:00:00Z"}
 	for width, want := range map[int]string{
 		0:  "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1  Fix JWT expiry in other time zones\n89abcde 2026-03-04 Read expires_at as UTC\n",
-		80: "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1  Fix JWT expiry in oth...\n89abcde 2026-03-04 Read expires_at as UTC\n",
+		80: "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1  Fix JWT expiry in...\n89abcde 2026-03-04 Read expires_at as UTC\n",
 		60: "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as UTC\n",
-		40: "70ee311 2026-03-04 Read ...  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as...\n",
+		40: "70ee311 2026-03-04 Read...  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as...\n",
 		30: "70ee311 2026-03-04 Read exp...\n89abcde 2026-03-04 Read exp...\n",
 	} {
 		if diff := cmp.Diff(want, text.Oneline(text.Look{Width: width}, []result.Checkpoint{cp, none}, func(string) string { return "Read expires_at as UTC" })); diff != "" {
