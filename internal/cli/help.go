@@ -71,7 +71,7 @@ func (app *App) help(cmd *cobra.Command) error {
 	if cmd == app.root {
 		page = strings.Replace(page, "COMMANDS\n", app.commandList(width), 1)
 	}
-	return screen.Print(page)
+	return screen.Print(page, 0)
 }
 
 // commandList names the commands: first those that a person needs first, in two columns where there is room.

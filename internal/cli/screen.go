@@ -108,12 +108,18 @@ type layout func(text.Look) string
 // answer prints one: as JSON, laid out for a person, through the pager on a terminal, or as the lines that scripts read, of which none is
 // folded, and no date is relative to today. short shortens IDs for a person; nil: they are whole.
 func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, short func(id string) string, l layout) error {
+	return s.answerAt(ctx, app, w, value, short, func(look text.Look) (string, int) { return l(look), 0 })
+}
+
+// answerAt is answer for a text that is opened at a line, which l gives, too.
+func (s outputFlags) answerAt(ctx context.Context, app *App, w *workspace.Workspace, value any, short func(id string) string, l func(text.Look) (string, int)) error {
 	look := text.Look{Color: s.color == "always", Short: short}
 	switch seen := app.seenByPerson(s); {
 	case s.json, !s.linewise && !s.text && !seen:
 		return result.Write(app.Stdout, value)
 	case s.linewise && !seen:
-		_, err := io.WriteString(app.Stdout, l(look))
+		shown, _ := l(look)
+		_, err := io.WriteString(app.Stdout, shown)
 		return err
 	}
 	conf, _ := w.Settings() // doctor says what is wrong with them
@@ -122,7 +128,8 @@ func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspac
 	screen := given.Screen()
 	look.Width, look.Color, look.UTF8, look.Now = screen.Width, screen.Color, screen.UTF8, w.Now()
 	look.Commit, look.People = commitPageURL(w, conf), w.People(ctx)
-	return screen.Print(l(look))
+	shown, line := l(look)
+	return screen.Print(shown, line)
 }
 
 // commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no page is known.

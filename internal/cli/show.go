@@ -20,16 +20,16 @@ import (
 )
 
 type showOptions struct {
-	what                   string
-	raw, stat, prompts, md bool
-	shape                  outputFlags
+	what                         string
+	raw, stat, prompts, md, full bool
+	shape                        outputFlags
 }
 
 // newShowCmd tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
 func newShowCmd(app *App) *cobra.Command {
 	c := &showOptions{}
 	cmd := &cobra.Command{
-		Use: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", Short: "read a commit's sessions",
+		Use: "show [WHAT] [--full] [--stat|--prompts|--md|--json]\nshow N --raw", Short: "read a commit's sessions",
 		Long: `
 Shows commits and their sessions, as "git show" does: prompts, answers, tool calls, and what changed. WHAT is one of:
 
@@ -37,7 +37,11 @@ REV, RANGE::
 Commits (default: HEAD), and the part of each session that led to them.
 
 SESSION::
-A whole session, by a prefix of its ID or of the agent's own, at least 4 characters.
+A session, by a prefix of its ID or of the agent's own, at least 4 characters. Of a long one it shows an outline: prompts, and commits between
+them.
+
+SESSION:TURN::
+What was said around a turn. The pager opens there.
 
 MEMORY::
 A memory.
@@ -62,6 +66,7 @@ and last 4. The raw output is kept for 7 days, the record for 90.
 	fs.BoolVar(&c.stat, "stat", false, "what each commit changed, and one line a session")
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: what was asked, the last words, and the commits")
+	fs.BoolVar(&c.full, "full", false, "all turns of a long session")
 	c.shape.addFlags(fs)
 	return app.withOptions(cmd, c)
 }
@@ -77,13 +82,13 @@ func (c *showOptions) validate(_ *pflag.FlagSet, args []string) error {
 		}
 	}
 	n := 0
-	for _, on := range []bool{c.raw, c.stat, c.prompts, c.md, c.shape.json} {
+	for _, on := range []bool{c.raw, c.stat, c.prompts, c.full, c.md, c.shape.json} {
 		if on {
 			n++
 		}
 	}
 	if n > 1 {
-		return errors.New("--raw, --stat, --prompts, --md and --json do not go together")
+		return errors.New("--raw, --stat, --prompts, --full, --md and --json do not go together")
 	}
 	return c.shape.validate()
 }
@@ -114,8 +119,10 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 const shortestRev = 4
 
 func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspace, shown result.Story) error {
-	view := text.Full
+	view := text.Brief
 	switch {
+	case c.full:
+		view = text.Full
 	case c.md:
 		_, err := io.WriteString(app.Stdout, story.ReviewText(shown))
 		return err
@@ -125,7 +132,7 @@ func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspac
 		view = text.Prompts
 	}
 	c.shape.linewise = true
-	return c.shape.answer(ctx, app, w, shown, nil, func(l text.Look) string { return text.Story(l, shown, view) })
+	return c.shape.answerAt(ctx, app, w, shown, nil, func(l text.Look) (string, int) { return text.Story(l, shown, view) })
 }
 
 // printRecord prints a record of what a command printed.

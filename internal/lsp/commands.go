@@ -35,7 +35,7 @@ func (c *connection) codeActions(ctx context.Context, p rangeParams) ([]codeActi
 	}
 	if lines := c.linesBehind(ctx, p.TextDocument.URI, p.Range.Start.Line, p.Range.Start.Line); len(lines) > 0 {
 		if l := lines[0]; l.Session != "" {
-			offer("Show the session: "+l.Title, showSession, l.Session)
+			offer("Show the session: "+l.Title, showSession, l.Address)
 		}
 		if l := lines[0]; l.Commit != "" {
 			offer("Show the commit "+l.Commit, showCommit, l.Commit)
@@ -66,7 +66,7 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		switch p.Command {
 		case showSession, showCommit:
 			story, err := at.Story(ctx, argument)
-			shown = text.Story(look, story, text.Full)
+			shown, _ = text.Story(look, story, text.Full)
 			return err
 		case askSelected:
 			found, err := at.Recall(ctx, ask.Question{Request: ask.Request{Query: argument}})

@@ -18,6 +18,7 @@ import (
 type Line struct {
 	State   string `json:"state"`             // "session", "uncommitted", "unknown" (no session is known of its commit)
 	Session string `json:"session,omitempty"` // ID
+	Address string `json:"address,omitempty"` // of the prompt that led to the line, which "git rekal show" opens
 	Title   string `json:"title,omitempty"`
 	Prompt  string `json:"prompt,omitempty"` // that led to the line
 	Author  string `json:"author,omitempty"`
@@ -157,7 +158,7 @@ func splitByLine(a result.Recall, name func(address string) string) []numbered {
 				return
 			}
 			*l = Line{
-				State: stateSession, Session: h.ID, Title: result.Printable(h.Title), Prompt: result.Printable(promptOf(h)), Author: result.Printable(name(h.Author)),
+				State: stateSession, Session: h.ID, Address: h.Address, Title: result.Printable(h.Title), Prompt: result.Printable(promptOf(h)), Author: result.Printable(name(h.Author)),
 				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie, Evidence: h.Evidence,
 			}
 			if len(h.Explains.Commits) > 0 {
@@ -208,7 +209,7 @@ func (l Line) plainText() string {
 	}
 	day, _, _ := strings.Cut(l.When, "T")
 	return strings.Join([]string{
-		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.howKnown() + ".", "commit " + l.Commit + " · git rekal show " + l.Session,
+		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.howKnown() + ".", "commit " + l.Commit + " · git rekal show " + l.Address,
 	}, "\n")
 }
 

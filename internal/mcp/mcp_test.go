@@ -46,7 +46,7 @@ func TestLongExchanges(t *testing.T) {
 	ids := map[string]string{} // by title: which names stand in the goldens for them
 	for title, name := range map[string]string{"Fix JWT expiry": "JWT", "the build is slow": "BUILD", "Leeway of tokens": "LEEWAY"} {
 		line := c.says("recall", map[string]any{"title": title})
-		ids[name] = strings.Fields(line)[1]
+		ids[name], _, _ = strings.Cut(strings.Fields(line)[1], ":")
 	}
 	for name, list := range exchanges() {
 		t.Run(name, func(t *testing.T) {

@@ -363,6 +363,7 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, snippets[i]
 			out[i].TurnAt = result.Time(shown[i].at)
 		}
+		out[i].Address = result.Address(out[i].ID, out[i].Turn)
 		if req.Query != "" && i < maxLooked {
 			out[i].LedTo = ledTo(repo, became, facets[h.ID], func(id git.OID) bool { return missing[id] || lost[id] }, shown[i].at)
 		}

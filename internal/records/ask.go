@@ -257,7 +257,7 @@ func (f found) matched(words string) (out []string) {
 func hitOfRecord(f found) result.Hit {
 	r := f.Record
 	hit := result.Hit{
-		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
+		ID: strconv.Itoa(r.ID), Kind: Kind, Address: strconv.Itoa(r.ID), Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
 		Title: title(r), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
 		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
 	}

@@ -183,6 +183,7 @@ type Hit struct {
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
 	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
 	TurnAt     string   `json:"turn_at,omitempty"` // of that turn: when it was said
+	Address    string   `json:"address,omitempty"` // what "git rekal show" opens: ID, with a turn ID:TURN
 	LedTo      *Origin  `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
 	Author     string   `json:"author,omitempty"`
 	Signature  string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
@@ -213,6 +214,14 @@ type Hit struct {
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 	Asked    *Asked    `json:"asked,omitempty"`    // of a subagent in git rekal why: what a person asked
 	Through  []Mention `json:"through,omitempty"`  // and the sessions through which that came, from this one on
+}
+
+// Address is a place that "git rekal show" opens: a session, memory or record, with a turn that turn of it.
+func Address(id string, turn *int) string {
+	if turn == nil {
+		return id
+	}
+	return fmt.Sprintf("%s:%d", id, *turn)
 }
 
 // Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.

@@ -15,6 +15,7 @@ type Story struct {
 	AsOf     *AsOf          `json:"as_of,omitempty"` // where a commit of a ledger is checked out
 	Show     string         `json:"show"`            // what was asked for
 	Kind     string         `json:"kind"`            // commit, range, lines, session, memory
+	Turn     *int           `json:"turn,omitempty"`  // of a session the turn that was asked for, around which is told
 	Why      *Why           `json:"why,omitempty"`
 	Commits  []StoryCommit  `json:"commits"`            // the oldest first
 	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first

@@ -104,18 +104,12 @@ func (t *builder) addNamed(ctx context.Context, text string) error {
 	return t.addRevision(ctx, what.Rev)
 }
 
-// addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said from that turn to the next prompt.
+// addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said around that turn, and the commits of then.
 func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 	s, kinds, err := t.readSession(ctx, id, nil)
 	if err != nil {
 		return err
 	}
-	if turn >= 0 {
-		if err := keepExchange(&s, turn); err != nil {
-			return err
-		}
-	}
-	t.out.Sessions = append(t.out.Sessions, s)
 	for _, sha := range slices.Backward(s.Commits) {
 		c, ok := t.commitOf(sha)
 		c.Missing = !ok
@@ -123,24 +117,38 @@ func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
+	if turn >= 0 {
+		if turn >= s.Turns {
+			return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.CountNoun(s.Turns, "turn"), s.Turns-1)}
+		}
+		t.out.Turn = &turn
+		t.keepAround(&s, turn)
+	}
+	t.out.Sessions = append(t.out.Sessions, s)
 	return t.addDiffstats(ctx)
 }
 
-// keepExchange cuts a session down to a turn and what follows up to the next prompt.
-func keepExchange(s *result.StorySession, turn int) error {
-	if turn >= s.Turns {
-		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.CountNoun(s.Turns, "turn"), s.Turns-1)}
-	}
-	end := math.MaxInt
+// How many turns are told before a turn that is asked for, and after it.
+const (
+	turnsBefore = 6
+	turnsAfter  = 18
+)
+
+// keepAround cuts a session down to the turns around one, and its commits to those of then.
+func (t *builder) keepAround(s *result.StorySession, turn int) {
+	from, to, since, until := turn-turnsBefore, turn+turnsAfter, "", ""
 	for _, u := range s.Said {
-		if u.Turn > turn && u.Role == session.RoleHuman {
-			end = min(end, u.Turn)
+		if u.Turn == from {
+			since = u.TS
+		}
+		if u.Turn > to && until == "" {
+			until = u.TS
 		}
 	}
-	s.Said = slices.DeleteFunc(s.Said, func(u result.Turn) bool { return u.Turn < turn || u.Turn >= end })
-	s.Tools = slices.DeleteFunc(s.Tools, func(c result.Tool) bool { return c.Turn < turn || c.Turn >= end })
-	s.Part = true
-	return nil
+	s.Part = len(s.Said) > 0 && (s.Said[0].Turn < from || s.Said[len(s.Said)-1].Turn > to)
+	s.Said = slices.DeleteFunc(s.Said, func(u result.Turn) bool { return u.Turn < from || u.Turn > to })
+	s.Tools = slices.DeleteFunc(s.Tools, func(c result.Tool) bool { return c.Turn < from || c.Turn > to })
+	t.out.Commits = slices.DeleteFunc(t.out.Commits, func(c result.StoryCommit) bool { return c.TS < since || until != "" && c.TS >= until })
 }
 
 func (t *builder) addMemory(ctx context.Context, id string) error {

@@ -7,6 +7,7 @@ package terminal
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -138,8 +139,9 @@ func isInstalled(pager string) bool {
 	return err == nil
 }
 
-// Print prints a text, through the pager where there is one. The pager's end is no matter of the text's.
-func (s Screen) Print(text string) error {
+// Print prints a text, through the pager where there is one, which opens at a line (counted from 0 on) if it is less. The pager's end is no matter
+// of the text's.
+func (s Screen) Print(text string, line int) error {
 	if s.pager == "" || text == "" {
 		_, err := io.WriteString(s.given.Stdout, text)
 		return err
@@ -153,9 +155,12 @@ func (s Screen) Print(text string) error {
 			pager.Env = append(pager.Env[:len(pager.Env):len(pager.Env)], said)
 		}
 	}
+	if line > 0 {
+		pager.Env = append(pager.Env[:len(pager.Env):len(pager.Env)], fmt.Sprintf("LESS=%s$+%dg", cmp.Or(s.given.getenv("LESS"), "FRX"), line+1))
+	}
 	if err := pager.Start(); err != nil {
 		s.pager = ""
-		return s.Print(text)
+		return s.Print(text, line)
 	}
 	_ = pager.Wait() // whoever quits a pager has enough
 	return nil

@@ -119,10 +119,24 @@ func TestShown(t *testing.T) {
 func TestPagerThatQuits(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	given := terminal.Output{Stdout: pair(t, 80), Env: []string{"GIT_PAGER=head -c 3 >" + said, "PATH=" + os.Getenv("PATH")}}
-	if err := given.Screen().Print(strings.Repeat("x", 1<<20)); err != nil {
+	if err := given.Screen().Print(strings.Repeat("x", 1<<20), 0); err != nil {
 		t.Error(err)
 	}
 	if got, err := os.ReadFile(said); string(got) != "xxx" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestPagerOpensAtALine: less is told where to begin, behind what the user tells it.
+func TestPagerOpensAtALine(t *testing.T) {
+	for _, tt := range []struct{ set, want string }{{"PAGES=1", "FRX$+8g"}, {"LESS=-R -S", "-R -S$+8g"}} {
+		said := filepath.Join(t.TempDir(), "said")
+		given := terminal.Output{Stdout: pair(t, 80), Env: []string{tt.set, `GIT_PAGER=printf %s "$LESS" >` + said, "PATH=" + os.Getenv("PATH")}}
+		if err := given.Screen().Print("text", 7); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.ReadFile(said); string(got) != tt.want {
+			t.Errorf("%s: %q, %v", tt.set, got, err)
+		}
 	}
 }

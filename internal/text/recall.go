@@ -115,7 +115,15 @@ func (p *page) writeHit(rank int, h result.Hit) {
 	if notes := p.joinFacts(yellow, remarksOn(h, false)...); len(notes) > 0 {
 		p.writeLine(in, more, notes...)
 	}
-	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
+	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.address(h)))
+}
+
+// address is where a result is opened.
+func (p *page) address(h result.Hit) string {
+	if h.Kind == kindRecord { // whose turn is another item's
+		return h.ID
+	}
+	return result.Address(p.id(h.ID), h.Turn)
 }
 
 // repoName is what people call a repository; "" for the one in which is asked.

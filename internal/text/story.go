@@ -13,25 +13,40 @@ import (
 // View says what of a story is shown.
 type View int
 
-// The views of Text.
+// The views of Story.
 const (
-	Full    View = iota
-	Stat         // commits with what they changed, and one line a session
-	Prompts      // of what was said, what people asked
+	Brief   View = iota // of a long session an outline
+	Full                // all that was said
+	Stat                // commits with what they changed, and one line a session
+	Prompts             // of what was said, what people asked
 )
 
 // textMost is how many lines one turn has at most on a screen; --json has them all.
 const textMost = 400
 
-// Story lays out what stands behind commits, as `git show` prints a commit.
-func Story(look Look, s result.Story, v View) string {
+// Story lays out what stands behind commits, as `git show` prints a commit. start is the line of the turn that was asked for, counted from 0 on.
+func Story(look Look, s result.Story, v View) (text string, start int) {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
-	if s.Why != nil {
-		p.writeSentence(yellow, linesInWords(session.Ranges{{s.Why.From, s.Why.To}})+" of "+s.Why.Path)
-		p.writeUnexplained(s.Why)
+	switch {
+	case s.Kind == "session" && v != Stat && len(s.Sessions) > 0:
+		p.writeConversation(s.Sessions[0])
+	default:
+		p.writeBehind()
+	}
+	for _, m := range s.Memories {
+		p.writeMemory(m)
+	}
+	return p.String(), p.start
+}
+
+// writeBehind is commits, each with the sessions behind it.
+func (p *storyPage) writeBehind() {
+	if why := p.story.Why; why != nil {
+		p.writeSentence(yellow, linesInWords(session.Ranges{{why.From, why.To}})+" of "+why.Path)
+		p.writeUnexplained(why)
 	}
 	told := map[string]bool{}
-	for _, c := range s.Commits {
+	for _, c := range p.story.Commits {
 		p.commitBlock(c)
 		if n := len(c.Talked); n > 0 {
 			p.blankLine()
@@ -41,25 +56,21 @@ func Story(look Look, s result.Story, v View) string {
 			p.blankLine()
 			p.writeSentence(dim, "No session is known behind this commit.")
 		}
-		if s.Kind == "session" || v == Stat {
+		if p.view == Stat {
 			continue
 		}
-		for _, one := range s.Sessions {
+		for _, one := range p.story.Sessions {
 			if slices.Contains(c.Sessions, one.ID) && !told[one.ID] {
 				told[one.ID] = true
 				p.writeSession(one)
 			}
 		}
 	}
-	for _, one := range s.Sessions {
+	for _, one := range p.story.Sessions {
 		if !told[one.ID] {
 			p.writeSession(one)
 		}
 	}
-	for _, m := range s.Memories {
-		p.writeMemory(m)
-	}
-	return p.String()
 }
 
 // storyPage is one Story under way.
@@ -67,6 +78,9 @@ type storyPage struct {
 	*page
 	story result.Story
 	view  View
+
+	outline bool // lines of commits follow one another without a blank line
+	start   int  // see Story
 }
 
 func (p *storyPage) writeSentence(style style, text string) {
@@ -95,7 +109,7 @@ func (p *storyPage) commitBlock(c result.StoryCommit) {
 		p.writeFact("Links", "rekal:"+id)
 	}
 	p.blankLine()
-	p.marginBlock(unstyled, "    ", c.Subject+"\n\n"+c.Body)
+	p.marginBlock(unstyled, "    ", "    ", c.Subject+"\n\n"+c.Body)
 	p.blankLine()
 	p.writeDiffstat(c.Files)
 }
@@ -175,6 +189,12 @@ func (p *storyPage) writeSession(s result.StorySession) {
 		p.writeLine("    ", "    ", printableSpanf(dim, "%s, %s, %s", p.person(s.Author, s.Actor), s.Source, sessionSize(s)))
 		return
 	}
+	p.writeSessionHead(s)
+	p.writeSaid(s, nil)
+}
+
+// writeSessionHead is whose a session is, and what it is.
+func (p *storyPage) writeSessionHead(s result.StorySession) {
 	p.writeSentence(yellow, "session "+s.ID)
 	p.writeFact("Title", cmp.Or(s.Title, "(no title)"))
 	p.writeFact("Author", p.personAndAddress(s.Author, s.Actor))
@@ -191,12 +211,26 @@ func (p *storyPage) writeSession(s result.StorySession) {
 	}
 	p.writeLine("Date:   ", "        ", p.beginTime(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
-		p.writeSentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
+		p.writeSentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show --full %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
+}
+
+// writeSaid is what was said and done, with commits where they were made.
+func (p *storyPage) writeSaid(s result.StorySession, commits []result.StoryCommit) {
 	calls := p.writeCalls(s.Tools, -1)
 	for _, t := range s.Said {
+		commits = p.writeCommitsBefore(commits, t.TS)
+		if p.story.Turn != nil && t.Turn == *p.story.Turn {
+			p.blankLine()
+			p.start = strings.Count(p.String(), "\n")
+		}
 		p.writeTurn(t)
 		calls = p.writeCalls(calls, t.Turn)
+	}
+	p.writeCommitsBefore(commits, "")
+	if n := len(s.Said); p.story.Turn != nil && n > 0 && s.Said[n-1].Turn < s.Turns-1 {
+		p.blankLine()
+		p.writeSentence(dim, fmt.Sprintf("on: git rekal show %s:%d", s.Short, s.Said[n-1].Turn+1))
 	}
 	if len(s.Left) > 0 {
 		p.blankLine()
@@ -221,10 +255,10 @@ func (p *storyPage) writeTurn(t result.Turn) {
 	switch human := t.Role == session.RoleHuman; {
 	case human:
 		p.blankLine()
-		p.marginBlock(bold, "    > ", t.Content)
-	case p.view == Full:
+		p.marginBlock(bold, fmt.Sprintf("%3d > ", t.Turn), "    > ", t.Content)
+	case p.view != Prompts:
 		p.blankLine()
-		p.marginBlock(unstyled, "    ", t.Content)
+		p.marginBlock(unstyled, fmt.Sprintf("%3d ", t.Turn), "    ", t.Content)
 	}
 }
 
@@ -271,7 +305,7 @@ func (p *storyPage) writeCalls(all []result.Tool, turn int) []result.Tool {
 			named[c.Tool] = append(named[c.Tool], what)
 		}
 	}
-	if n == 0 || p.view != Full {
+	if n == 0 || p.view == Prompts {
 		return all[n:]
 	}
 	var folded []string
@@ -289,7 +323,7 @@ func (p *storyPage) writeCalls(all []result.Tool, turn int) []result.Tool {
 		folded = append(folded, text)
 	}
 	p.blankLine()
-	p.marginBlock(dim, "    · ", trimCalls(strings.Join(folded, "; ")))
+	p.marginBlock(dim, "    · ", "      ", trimCalls(strings.Join(folded, "; ")))
 	return all[n:]
 }
 
@@ -310,22 +344,19 @@ func (p *storyPage) writeMemory(m result.Memory) {
 	p.writeLine("Date:   ", "        ", p.beginTime(m.CapturedAt)...)
 	p.blankLine()
 	if p.view != Stat {
-		p.marginBlock(unstyled, "    ", m.Content)
+		p.marginBlock(unstyled, "    ", "    ", m.Content)
 	}
 }
 
-// marginBlock is a text of several lines, each behind a margin.
-func (p *storyPage) marginBlock(style style, margin, text string) {
+// marginBlock is a text of several lines, each behind a margin, the first one behind another.
+func (p *storyPage) marginBlock(style style, first, margin, text string) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "    ")), "\n")
 	for i, l := range lines {
 		if i == textMost {
 			p.writeLine(margin, margin, printableSpanf(dim, "… %d lines more; --json has them", len(lines)-i))
 			return
 		}
-		rest := margin
-		if l = strings.TrimRight(l, " \r"); style == dim {
-			rest = "      "
-		}
-		p.writeLine(margin, rest, printableSpan(style, l))
+		p.writeLine(first, margin, printableSpan(style, strings.TrimRight(l, " \r")))
+		first = margin
 	}
 }

@@ -76,7 +76,7 @@ func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
 	if notes := p.joinFacts(yellow, remarksOn(h, true)...); len(notes) > 0 {
 		p.writeLine(in, more, notes...)
 	}
-	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.id(h.ID)))
+	p.writeLine(in, more, unbrokenSpan(cyan, gitCommandIn(h.Repo)+" rekal show "+p.address(h)))
 }
 
 // origin is a commit with what it says.

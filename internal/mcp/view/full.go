@@ -16,7 +16,7 @@ import (
 // Several items share the room, as long as that leaves some to each; those behind are left out.
 func (a Answer) writeFull(p *page) {
 	for i, it := range a.Items {
-		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.lastTime())}
+		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.address(), it.title(), it.lastTime())}
 		head = append(head, strings.TrimPrefix(it.repositoryNote()+a.foreignAuthor(it)+it.describeTrust(), " | "))
 		if a.One {
 			head = append(head, it.files()...)

@@ -140,7 +140,7 @@ func (a Answer) writeCompact(p *page) {
 		if it.Score > 0 {
 			score = strconv.FormatFloat(it.Score, 'f', 2, 64)
 		}
-		return fmt.Sprintf("[%d] %s | %s | %s | %s | %s", i+1, it.Short, it.title(), score, it.passage(Compact.Snippet()), it.date())
+		return fmt.Sprintf("[%d] %s | %s | %s | %s | %s", i+1, it.address(), it.title(), score, it.passage(Compact.Snippet()), it.date())
 	})
 }
 
@@ -177,7 +177,7 @@ func (a Answer) writeTimeline(p *page) {
 			day = it.date()
 			head = day + "\n"
 		}
-		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(), it.passage(Timeline.Snippet()), it.Short)
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(), it.passage(Timeline.Snippet()), it.address())
 	})
 }
 
@@ -203,9 +203,6 @@ func (it Item) describeTrust() string {
 	why := ""
 	if len(it.Matched) > 0 {
 		why = " | matched " + strings.Join(it.Matched, ",")
-	}
-	if it.Turn != nil && it.Kind == "session" {
-		why += " | turn " + strconv.Itoa(*it.Turn)
 	}
 	return it.kind() + it.commandOutcome() + why + it.essentialMarks()
 }
@@ -242,6 +239,14 @@ func (it Item) essentialMarks() (out string) {
 		}
 	}
 	return out
+}
+
+// address is what the input id takes: with the turn that matched.
+func (it Item) address() string {
+	if it.Kind == "session" {
+		return result.Address(it.Short, it.Turn)
+	}
+	return it.Short
 }
 
 func (it Item) title() string { return cmp.Or(session.Shorten(inLine(it.Title), 120), "untitled") }

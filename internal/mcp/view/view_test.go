@@ -54,11 +54,11 @@ func TestViews(t *testing.T) {
 		{
 			"compact",
 			view.Answer{Detail: view.Compact, Items: []view.Item{one, two, memory}, Total: 7, Own: "alice@example.com"},
-			`[1] 01KAB3F9 | Fix JWT expiry | 0.87 | the exp claim was compared in local time | 2026-11-20 | session | stale_changed | matched content,files | turn 1
+			`[1] 01KAB3F9:1 | Fix JWT expiry | 0.87 | the exp claim was compared in local time | 2026-11-20 | session | stale_changed | matched content,files
 [2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session | stale_changed
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
 ---
-7 result(s) | ~173 tokens | detail: compact | showing 3`,
+7 result(s) | ~171 tokens | detail: compact | showing 3`,
 		},
 		{
 			"timeline",
@@ -66,31 +66,31 @@ func TestViews(t *testing.T) {
 			`2026-11-21
 09:30 | untitled | claude-code (gpt-5¦4) | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session | stale_changed
 2026-11-20
-10:00 | Fix JWT expiry | claude-code | the exp claim was compared in local time | 01KAB3F9 | session | stale_changed | matched content,files | turn 1
+10:00 | Fix JWT expiry | claude-code | the exp claim was compared in local time | 01KAB3F9:1 | session | stale_changed | matched content,files
 2026-11-19
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~182 tokens | detail: timeline`,
+3 result(s) | ~180 tokens | detail: timeline`,
 		},
 		{
 			"full",
 			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
-			`--- 01KAB3F9 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
-session | stale_changed | matched content,files | turn 1
+			`--- 01KAB3F9:1 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
+session | stale_changed | matched content,files
 files: src/jwt.go (fresh), a.go (stale_changed)
 [turn 0] human: why?
 [turn 1] assistant: The clock
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~137 tokens | detail: full`,
+1 result(s) | ~135 tokens | detail: full`,
 		},
 		{
 			"full of several",
 			view.Answer{Detail: view.Full, Items: []view.Item{turns(two, "why?"), memory}, Total: 2, Own: "alice@example.com"},
-			`--- 01KAC000 | untitled | 2026-11-21T09:30:00Z ---
-by bob@example.com | session | stale_changed | turn 0
+			`--- 01KAC000:0 | untitled | 2026-11-21T09:30:00Z ---
+by bob@example.com | session | stale_changed
 [turn 0] human: why?
 --- 01KAD000 | Leeway | 2026-11-19T08:00:00Z ---
 memory
@@ -107,7 +107,7 @@ Tokens have 30 s of leeway.
 memory is short
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~256 tokens | detail: full`,
+2 result(s) | ~254 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestSigns(t *testing.T) {
 		items       int
 		signs, lack string
 	}{
-		{20, " | session | stale_changed | matched content,files | turn 1 | purged", "truncated"},
+		{20, " | session | stale_changed | matched content,files | purged", "truncated"},
 		{34, " | 2026-11-20 | session | stale_changed | purged", "matched"},
 		{60, " | 2026-11-20 | purged", "session"},
 	} {
@@ -203,7 +203,7 @@ func TestWindow(t *testing.T) {
 	}
 	it.TakeTexts(&s, nil, 45)
 	text := view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
-	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", " | turn 45\n", "| truncated (pass turn to read on)"} {
+	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", "--- 01KAB3F9:45 | ", "| truncated (pass turn to read on)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -332,9 +332,9 @@ func budgets(t *testing.T, first, last uint64) {
 func checkItems(t *testing.T, seed uint64, a view.Answer, lines []string) {
 	t.Helper()
 	item := map[view.Detail]*regexp.Regexp{
-		view.Compact:  regexp.MustCompile(`^\[\d+\] 01KAB3F9 \| .*\| 2026-11-\d\d( \||$)`),
-		view.Timeline: regexp.MustCompile(`^10:\d\d \| .* \| 01KAB3F9( \||$)`),
-		view.Full:     regexp.MustCompile(`^--- 01KAB3F9 \| .* \| 2026-11-\d\dT10:\d\d:00Z ---$`),
+		view.Compact:  regexp.MustCompile(`^\[\d+\] 01KAB3F9(:\d+)? \| .*\| 2026-11-\d\d( \||$)`),
+		view.Timeline: regexp.MustCompile(`^10:\d\d \| .* \| 01KAB3F9(:\d+)?( \||$)`),
+		view.Full:     regexp.MustCompile(`^--- 01KAB3F9(:\d+)? \| .* \| 2026-11-\d\dT10:\d\d:00Z ---$`),
 	}[a.Detail]
 	others, shown := 0, 0
 	for i, l := range lines {
