@@ -32,6 +32,19 @@ func (m *Moment) Exchange(ctx context.Context, h result.Hit) (asked, answered st
 	return recall.ReadExchange(ctx, m.DB, h)
 }
 
+// Exchanges is Exchange of each of some results, by ID.
+func (m *Moment) Exchanges(ctx context.Context, hits []result.Hit) (map[string]result.Exchange, error) {
+	out := map[string]result.Exchange{}
+	for _, h := range hits {
+		asked, answered, err := m.Exchange(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		out[h.ID] = result.Exchange{Asked: asked, Answered: answered}
+	}
+	return out, nil
+}
+
 // Operands tells a revision or range from paths below the current folder: see recall.Operands.
 func (m *Moment) Operands(words []string) (rev string, paths []string, err error) {
 	return recall.Operands(m.w.Repo, m.w.Dir, words)

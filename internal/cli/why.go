@@ -94,25 +94,13 @@ func (c *whyOptions) run(ctx context.Context, app *App) error {
 			return err
 		}
 		short, err := c.shape.shortener(ctx, app, at)
-		said := map[string]text.Exchange{}
+		var said map[string]result.Exchange
 		if err == nil && c.shape.printsText(app) {
-			err = exchanges(ctx, at, answer.Results, said)
+			said, err = at.Exchanges(ctx, answer.Results)
 		}
 		if err != nil {
 			return err
 		}
 		return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Recall(l, answer, said) })
 	})
-}
-
-// exchanges reads what was asked and answered in the sessions behind lines.
-func exchanges(ctx context.Context, at *ask.Moment, hits []result.Hit, into map[string]text.Exchange) error {
-	for _, h := range hits {
-		asked, answered, err := at.Exchange(ctx, h)
-		if err != nil {
-			return err
-		}
-		into[h.ID] = text.Exchange{Asked: asked, Answered: answered}
-	}
-	return nil
 }

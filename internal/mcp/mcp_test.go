@@ -89,6 +89,8 @@ func exchanges() map[string][]exchange {
 		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
 		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"agent":"claude-code","limit":1}`, `{"agent":"codex"}`, `{"checkpoint":"HEAD~1"}`,
 			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`, `{"verified":true}`, `{"verified":true,"ids":["$JWT"]}`),
+		"explain": recall(`{"action":"why","id":"src/auth/jwt.go:1"}`, `{"action":"show","id":"HEAD"}`, `{"action":"show","id":"$JWT"}`, `{"action":"show","id":"$LEEWAY"}`,
+			`{"action":"why","id":"no.go:1"}`, `{"action":"show","id":"nosuch"}`, `{"action":"why","query":"x"}`, `{"action":"show"}`),
 		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`, `{"action":"purge"}`, `{"action":"restore","query":"token"}`,
 			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`, `{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
 			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`, `{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),

@@ -25,9 +25,9 @@ import (
 // recallInput is what the tool takes.
 type recallInput struct {
 	Query         string      `json:"query,omitempty" jsonschema:"what to search for: words, identifiers, paths, error codes"`
-	ID            string      `json:"id,omitempty" jsonschema:"one item by its ID or a unique beginning of it (at least 4 characters); of a record its number"`
+	ID            string      `json:"id,omitempty" jsonschema:"one item by its ID or a unique beginning of it (at least 4 characters), a turn as ID:TURN; of a record its number; for why PATH, PATH:LINE or PATH:FROM,TO; for show also a commit or range"`
 	Title         string      `json:"title,omitempty" jsonschema:"items whose title holds this text, in any case; then query does not count"`
-	Action        string      `json:"action,omitempty" jsonschema:"view shows; purge hides and restore shows again what id or ids name"`
+	Action        string      `json:"action,omitempty" jsonschema:"view shows; why tells the sessions behind lines of a file; show what was asked and answered for a commit or range, or an outline of a session; purge hides and restore shows again what id or ids name"`
 	IDs           []string    `json:"ids,omitempty" jsonschema:"items to act on or show, by their IDs from a search before"`
 	Detail        view.Detail `json:"detail,omitempty" jsonschema:"compact: a line each; timeline: lines by date; full: the texts, best of one item; handoff: of one session what who goes on with it needs"`
 	Budget        int         `json:"budget,omitempty" jsonschema:"of a handoff: at most about so many tokens"`
@@ -51,6 +51,8 @@ type recallInput struct {
 // The actions.
 const (
 	actionView    = "view"
+	actionWhy     = "why"
+	actionShow    = "show"
 	actionPurge   = "purge"
 	actionRestore = "restore"
 )
@@ -67,7 +69,7 @@ func recallTool(writes, grouped bool) *sdk.Tool {
 	if !grouped {
 		delete(p, "group")
 	}
-	p["action"].Enum, p["action"].Default = []any{actionView, actionPurge, actionRestore}, []byte(`"view"`)
+	p["action"].Enum, p["action"].Default = []any{actionView, actionWhy, actionShow, actionPurge, actionRestore}, []byte(`"view"`)
 	p["detail"].Enum, p["detail"].Default = []any{view.Compact, view.Timeline, view.Full, handoff}, []byte(`"compact"`)
 	p["limit"].Minimum, p["limit"].Maximum, p["limit"].Default = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(maxLimit)), []byte("10")
 	p["budget"].Minimum, p["budget"].Maximum = jsonschema.Ptr(float64(ask.HandoffLeast)), jsonschema.Ptr(float64(ask.HandoffMost))
@@ -80,10 +82,10 @@ func recallTool(writes, grouped bool) *sdk.Tool {
 	for _, name := range session.Agents() {
 		p["agent"].Enum = append(p["agent"].Enum, name)
 	}
-	acts := "Search, view, purge, or restore"
+	acts := "Search, view, explain lines and commits, purge, or restore"
 	if !writes {
-		acts = "Search and view"
-		p["action"].Enum, p["action"].Description = []any{actionView}, "view shows"
+		acts = "Search, view, explain lines and commits of"
+		p["action"].Enum, p["action"].Description = []any{actionView, actionWhy, actionShow}, strings.Split(p["action"].Description, "; purge")[0]
 		p["include_purged"].Description = "also what is purged"
 	}
 	return &sdk.Tool{
@@ -108,16 +110,17 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		return nil, nil, err
 	}
 	out, err := t.inRepository(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
-		if in.Action != actionView {
+		switch {
+		case in.Action == actionWhy || in.Action == actionShow:
+			return in.explain(ctx, w)
+		case in.changes():
 			if err := checkMayWrite(w); err != nil {
 				return "", err
 			}
 			return in.purgeOrRestore(ctx, w)
-		}
-		if in.Detail == handoff {
+		case in.Detail == handoff:
 			return in.handoffPage(ctx, w)
-		}
-		if in.Group {
+		case in.Group:
 			return t.recallGroup(ctx, w, in)
 		}
 		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true, Question: in.Query})
@@ -152,6 +155,9 @@ func (t *tools) recallGroup(ctx context.Context, w *workspace.Workspace, in reca
 	return in.printFound(found, ownAddress(ctx, w), w.Now())
 }
 
+// changes reports whether the action hides or shows something.
+func (in recallInput) changes() bool { return in.Action == actionPurge || in.Action == actionRestore }
+
 // ownAddress is the user's; "" where git does not know it.
 func ownAddress(ctx context.Context, w *workspace.Workspace) string {
 	who, err := w.Repo.Identity(ctx)
@@ -166,6 +172,8 @@ func ownAddress(ctx context.Context, w *workspace.Workspace) string {
 func (in recallInput) check() error {
 	search := in.Query != "" || in.Title != ""
 	switch acts := in.Action != actionView; {
+	case acts && !in.changes() && (in.ID == "" || search || len(in.IDs) > 0):
+		return answer(in.Action + " takes id alone: lines of a file (PATH:LINE), a commit, a range, or an item.")
 	case in.Group && (acts || in.Detail == handoff):
 		return answer("group goes with viewing alone: purge, restore and handoff are done in the item's own repository.")
 	case in.Detail == handoff && (in.ID == "" || acts):

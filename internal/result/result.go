@@ -166,6 +166,9 @@ type Asked struct {
 	Text string `json:"text"`
 }
 
+// Exchange is what was asked and what was answered; either may be empty.
+type Exchange struct{ Asked, Answered string }
+
 // Hit is one session or memory that was found.
 type Hit struct {
 	ID         string   `json:"id"`

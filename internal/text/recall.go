@@ -12,12 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Exchange is what was asked and what was answered; either may be empty.
-type Exchange struct{ Asked, Answered string }
-
 // Recall is the answer of a recall, the best first. Of `git rekal why` exchanges holds, by a session's ID, what it was asked and
 // answered there.
-func Recall(look Look, a result.Recall, exchanges map[string]Exchange) string {
+func Recall(look Look, a result.Recall, exchanges map[string]result.Exchange) string {
 	p := &page{Look: look}
 	p.writeUnderstood(a)
 	for i, h := range a.Results {

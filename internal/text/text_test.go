@@ -69,7 +69,7 @@ func all(look text.Look, s string) map[string]string {
 	return map[string]string{
 		"recall":  text.Recall(look, answer, nil),
 		"records": text.Recall(look, record, nil),
-		"why":     text.Recall(look, answer, map[string]text.Exchange{s: {Asked: s, Answered: s}}),
+		"why":     text.Recall(look, answer, map[string]result.Exchange{s: {Asked: s, Answered: s}}),
 		"session": text.Session(look, filled[result.Session](s)),
 		"memory":  text.Memory(look, filled[result.Memory](s)),
 		"log":     text.Log(look, checkpoints, subject),

@@ -38,7 +38,7 @@ func (p *page) writeUnexplained(w *result.Why) {
 
 // writeBehind tells what stands behind lines, in the order in which one asks: which lines, what commit brought them, what was asked for, who did it through
 // what, and how that is known.
-func (p *page) writeBehind(rank int, h result.Hit, said Exchange) {
+func (p *page) writeBehind(rank int, h result.Hit, said result.Exchange) {
 	const in, more = "   ", "     "
 	e := h.Explains
 	p.writeLine(fmt.Sprintf("%d. ", rank), in, printableSpan(bold, linesInWords(e.Ranges)))

@@ -53,9 +53,9 @@ func (p *page) addText(s string) {
 	p.lines = append(p.lines, p.takeBeginning(strings.Join(lines, "\n"))...)
 }
 
-// ShortText is a text within the budget of an answer, without what is hidden.
-func ShortText(s string) string {
-	p := page{room: Budget}
+// ShortText is a text within some tokens, without what is hidden.
+func ShortText(s string, most int) string {
+	p := page{room: most}
 	p.addText(s)
 	return strings.Join(p.lines, "\n")
 }
