@@ -69,8 +69,10 @@ func mcpRequests() string {
 	var b strings.Builder
 	b.WriteString(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n")
 	b.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
-	for i, arguments := range []string{`{"query":"gasket"}`, `{"query":"gasket","detail":"full"}`, `{"query":"gasket","detail":"timeline"}`, `{"id":"$ID","detail":"full"}`,
-		`{"detail":"handoff","id":"$ID"}`, `{"title":"gasket"}`, `{"action":"why","id":"$FILE:1"}`, `{"action":"show","id":"HEAD"}`, `{"action":"show","id":"$ID"}`} {
+	for i, arguments := range []string{
+		`{"query":"gasket"}`, `{"query":"gasket","detail":"full"}`, `{"query":"gasket","detail":"timeline"}`, `{"id":"$ID","detail":"full"}`,
+		`{"detail":"handoff","id":"$ID"}`, `{"title":"gasket"}`, `{"action":"why","id":"$FILE:1"}`, `{"action":"show","id":"HEAD"}`, `{"action":"show","id":"$ID"}`,
+	} {
 		fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"recall","arguments":%s}}`+"\n", i+2, arguments)
 	}
 	return b.String()

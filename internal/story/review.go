@@ -14,10 +14,11 @@ import (
 // Bounds of a page: its words, and what it lists.
 const (
 	reviewWords = 1000
-	quotedMost  = 300 // words of a session
+	quotedMost  = 3000 // words of a session
 	quotedLeast = 15
-	promptWords = 30 // of a prompt beside the first
-	fullMost    = 6  // sessions at length
+	firstMost   = 150 // of its first prompt
+	lastMost    = 150 // of its last words
+	fullMost    = 6   // sessions at length
 	listedMost  = 15
 	commitsMost = 12 // of a session
 	failedMost  = 3  // commands
@@ -45,7 +46,7 @@ func ReviewText(s result.Story) string {
 			r.failed[one.ID] = append(r.failed[one.ID], fmt.Sprintf("%s ended with status %d", asCode(c.Cmd), c.Exit))
 		}
 	}
-	for words := quotedMost; ; words = words * 4 / 5 {
+	for words := quotedMost; ; words = words * 9 / 10 {
 		if r.page(words); words < quotedLeast || countWords(r.String()) <= reviewWords {
 			return r.String()
 		}
@@ -169,7 +170,7 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inlineText(session.Shorten(s.Title, 100)), "(no title)"))
 	fmt.Fprintf(r, "%s\n", sessionFacts(s))
 	if s.Purpose != "" {
-		fmt.Fprintf(r, "\n**Asked first:**\n\n%s", blockQuote(s.Purpose, words*4/10))
+		fmt.Fprintf(r, "\n**Asked first:**\n\n%s", blockQuote(s.Purpose, min(words*3/10, firstMost)))
 	}
 	asked, head := distinctPrompts(s.Said), "\n**Asked then:**\n\n"
 	if len(asked) > 0 && asked[0].Turn == s.PurposeTurn {
@@ -178,15 +179,23 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 	if s.Part {
 		head = "\n**Asked in this part:**\n\n"
 	}
-	writeList(&r.Builder, head, longestPrompts(asked, words*3/10), len(asked))
+	steps := stepsOf(s, r.commitsOf(s))
+	texts := fitPrompts(asked, steps, words*5/10)
+	if len(steps) > 2 || len(steps) == 2 && len(steps[1].commits) > 0 {
+		r.writeSteps(s, steps, asked, texts, words*2/10)
+	} else {
+		writeList(&r.Builder, head, quoted(asked, texts), len(asked))
+	}
 	if last := lastWords(s.Source, s.Said); last != "" {
-		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", blockQuote(last, words*3/10))
+		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", blockQuote(last, min(words*3/10, lastMost)))
 	}
 	writeList(&r.Builder, "\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
 	if len(s.Left) > 0 {
 		fmt.Fprintf(r, "\n**Edited, and changed by no commit that is tied to it:** %s\n", pathList(s.Left))
 	}
-	r.writeCommits(s)
+	if len(steps) < 2 || len(steps) == 2 && len(steps[1].commits) == 0 {
+		r.writeCommits(s)
+	}
 }
 
 // sessionFacts is a session's author, agent, time and length.
@@ -197,28 +206,6 @@ func sessionFacts(s result.StorySession) string {
 		about = append(about, fmt.Sprintf("of these, turns %d to %d", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn))
 	}
 	return strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " · ")
-}
-
-// longestPrompts quotes the longest prompts, about so many words in all, in the order of the session, and says how many others there are.
-func longestPrompts(asked []result.Turn, words int) (out []string) {
-	texts, order := make([]string, len(asked)), make([]int, len(asked))
-	for i, t := range asked {
-		texts[i], order[i] = firstWords(bullet.ReplaceAllString(session.PurposeOfPrompt(t.Content), ""), promptWords), i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(countWords(texts[b]), countWords(texts[a])) })
-	n := 0
-	for n < len(order) && (n == 0 || words >= countWords(texts[order[n]])) {
-		words -= countWords(texts[order[n]])
-		n++
-	}
-	slices.Sort(order[:n])
-	for _, i := range order[:n] {
-		out = append(out, inlineText(texts[i]))
-	}
-	if more := len(asked) - n; more > 0 {
-		out = append(out, "and "+session.CountNoun(more, "other prompt"))
-	}
-	return out
 }
 
 func pathList(all []string) string {
@@ -233,24 +220,39 @@ func pathList(all []string) string {
 	return text
 }
 
-// writeCommits lists the commits of the story to which a session is tied.
+// commitsOf are the commits of the story to which a session is tied.
+func (r *review) commitsOf(s result.StorySession) (out []result.StoryCommit) {
+	for _, c := range r.story.Commits {
+		if slices.Contains(c.Sessions, s.ID) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// writeCommits lists them.
 func (r *review) writeCommits(s result.StorySession) {
 	var lines []string
-	for _, c := range r.story.Commits {
-		if !slices.Contains(c.Sessions, s.ID) {
-			continue
-		}
-		text := commitLine(c) + ", " + session.LabelOf(c.Ties[s.ID])
-		var changed []string
-		for _, f := range c.Files {
-			changed = append(changed, f.Path)
-		}
-		if len(changed) > 0 && len(r.story.Commits) <= pathsMost {
-			text += ": " + pathList(changed)
-		}
-		lines = append(lines, text)
+	for _, c := range r.commitsOf(s) {
+		lines = append(lines, r.tiedCommit(c, s, ""))
 	}
 	writeList(&r.Builder, "\n**Commits:**\n\n", lines, commitsMost)
+}
+
+// tiedCommit is a commit with the tie of a session, if that is not told yet, and of few commits its files.
+func (r *review) tiedCommit(c result.StoryCommit, s result.StorySession, told string) string {
+	text := commitLine(c)
+	if told == "" {
+		text += ", " + session.LabelOf(c.Ties[s.ID])
+	}
+	var changed []string
+	for _, f := range c.Files {
+		changed = append(changed, f.Path)
+	}
+	if len(changed) > 0 && len(r.story.Commits) <= pathsMost {
+		text += ": " + pathList(changed)
+	}
+	return text
 }
 
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.

@@ -122,6 +122,42 @@ A · at no known time · 0 turns, 0 tool calls
 	}
 }
 
+// TestReviewSteps: of a session with several commits a page says what was asked for each; a prompt that led to one is quoted, however short.
+func TestReviewSteps(t *testing.T) {
+	at := func(minute int) string { return fmt.Sprintf("2026-03-04T10:%02d:00Z", minute) }
+	one := result.StorySession{ID: "A", Short: "A", Title: "Dark mode", Purpose: "dark mode", StartedAt: at(0)}
+	say := func(minute int, role, text string) {
+		one.Said = append(one.Said, result.Turn{Turn: len(one.Said), Role: role, TS: at(minute), Content: text})
+	}
+	say(0, session.RoleHuman, "dark mode")
+	say(1, session.RoleAssistant, "I read on.")
+	for range 90 {
+		say(1, session.RoleHuman, fmt.Sprintf("number %d: ", len(one.Said))+strings.Repeat("what of this ", 20))
+	}
+	say(2, session.RoleHuman, "yes, go")
+	say(4, session.RoleAssistant, "**Committed.**\n\n```\ncode\n```\n\n- two `files`")
+	say(5, session.RoleHuman, "and the tests")
+	say(7, session.RoleAssistant, "They pass.")
+	say(8, session.RoleHuman, "thanks")
+	commit := func(sha, subject string, minute int) result.StoryCommit {
+		return result.StoryCommit{Commit: sha, Subject: subject, TS: at(minute), Sessions: []string{"A"}, Ties: map[string]string{"A": "wrote"}}
+	}
+	s := result.Story{Kind: "range", Show: "a..b", Sessions: []result.StorySession{one}, Commits: []result.StoryCommit{commit("aaaaaaaaa", "Dark", 3), commit("bbbbbbbbb", "Colours", 3), commit("ccccccccc", "Tests", 6)}}
+	page := ReviewText(s)
+	for _, want := range []string{
+		"**What was asked for each commit** (wrote lines):\n\n- aaaaaaa Dark (0 files, +0 −0)\n- bbbbbbb Colours (0 files, +0 −0)\n  - number 2: ",
+		"  - yes, go\n", " other prompts\n  - *then the agent:* Committed. two `files`\n- ccccccc Tests (0 files, +0 −0)\n  - and the tests\n  - *then the agent:* They pass.\n- after these:\n",
+		"**The agent's last words:**\n\n> They pass.\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	if n := countWords(page); n > reviewWords || n < reviewWords*8/10 {
+		t.Errorf("%d words", n)
+	}
+}
+
 // TestFailures: a command is said to have failed where the status of its last run is known, and not 0.
 func TestFailures(t *testing.T) {
 	long := "go test " + strings.Repeat("./x ", 30)
