@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -17,6 +18,14 @@ import (
 
 // interactive is how many results the list of -i has.
 const interactive = 50
+
+// alikeNote says how many sessions a row stands for besides.
+func alikeNote(h result.Hit) string {
+	if h.Alike == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · and %d that begin alike", h.Alike)
+}
 
 var errNoTerminal = errors.New("-i needs a terminal: without it the answer is printed")
 
@@ -48,7 +57,7 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 					}
 					day, _, _ := strings.Cut(h.StartedAt, "T")
 					items = append(items, Choice{
-						ID: h.ID, Title: printable(h.Title), About: printable(day + " " + people.Name(h.Author) + " · " + h.Source), Link: link.String(),
+						ID: h.ID, Title: printable(h.Title), About: printable(day + " " + people.Name(h.Author) + " · " + h.Source + alikeNote(h)), Link: link.String(),
 					})
 				}
 				return items, err

@@ -171,7 +171,7 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	if c.choose {
 		return c.interact(ctx, app)
 	}
-	c.req.Brief, c.req.Far, c.req.Stale = !c.full, c.req.Limit > 0, c.shape.printsText(app)
+	c.req.Brief, c.req.Apart, c.req.Far, c.req.Stale = !c.full, c.full, c.req.Limit > 0, c.shape.printsText(app)
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}

@@ -258,6 +258,11 @@ func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error
 	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
 }
 
+// AutomatedTitles reads the titles of all sessions that no person started, by ID.
+func (d *DB) AutomatedTitles(ctx context.Context) (map[string]string, error) {
+	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE actor_type = 'agent' AND kind = 'session'`))
+}
+
 // Calls is what a session's tool calls named, in the order in which it came up.
 type Calls struct{ Paths, Commands []string }
 

@@ -62,6 +62,10 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err != nil {
 		return nil, err
 	}
+	beginnings, err := beginningsAlike(ctx, index)
+	if err != nil {
+		return nil, err
+	}
 	out := []result.Checkpoint{}
 	for _, r := range rows {
 		if len(out) == 0 || out[len(out)-1].Checkpoint != r.ID {
@@ -76,7 +80,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		cp := &out[len(out)-1]
 		cp.Sessions = append(cp.Sessions, result.LogSession{
 			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Model: r.Model, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.IsWeak(),
-			Private: inOrderedList(private, r.Session), Signature: signed[r.Session].String(),
+			Begins: beginnings[r.Session], Private: inOrderedList(private, r.Session), Signature: signed[r.Session].String(),
 		})
 	}
 	return out, nil

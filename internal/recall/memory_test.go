@@ -71,7 +71,7 @@ func TestMemoriesAmongSessions(t *testing.T) {
 	hit.Score, hit.Matched, hit.Weak = 0, nil, false
 	harness.Equal(t, "a hit", result.Hit{
 		Freshness: result.Unverifiable,
-		ID:        leeway.ID, Kind: "memory", Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
+		ID:        leeway.ID, Kind: "memory", Address: leeway.ID, Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, hit)
 	s, m, err := recall.Item(t.Context(), p.index, p.repo, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})

@@ -40,6 +40,7 @@ type Request struct {
 	Brief    bool     // the best in Results, the others in More; a Limit has no More
 	Path     []string // pathspecs: a session touched a path that they name together
 	Verified bool     // nothing but what a key of its author signed: the rest is barred from the index
+	Apart    bool     // in a list also those that begin alike each by itself
 	Stale    bool     // also which files of the passages are no longer as the sessions left them
 	Times
 
@@ -116,6 +117,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	out.Total = len(hits)
+	if req.Query == "" && req.IDs == nil && req.Title == "" && !req.Apart {
+		if hits, err = foldAlike(ctx, index, hits); err != nil {
+			return out, err
+		}
+	}
 	if len(hits) == 0 {
 		return out, nil
 	}
@@ -239,6 +245,7 @@ type Found struct {
 	next    int    // the turn that has most of the question beside Turn, where matched says that one was asked; -1: none
 	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	weak    bool
+	alike   int // others that begin so, and are not in the list
 	memory  bool
 	best    float64 // the score of the best session, also of other repositories that are asked
 	lines   int     // how many of the lines that --commit brought it wrote
@@ -464,7 +471,7 @@ func roundScore(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
 		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Evidence: h.Evidence, Inferred: h.Tie.IsWeak(), Title: f.Title,
-		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
+		Alike: h.alike, Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.ShortOID(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
 	}

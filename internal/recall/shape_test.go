@@ -90,6 +90,7 @@ func TestHitGolden(t *testing.T) {
       "turn": 0,
       "role": "human",
       "turn_at": "2026-03-04T10:00:01Z",
+      "address": "%s:0",
       "led_to": {
         "commit": %q,
         "subject": "fix the clock",
@@ -114,7 +115,7 @@ func TestHitGolden(t *testing.T) {
     }
   ]
 }
-`, parent.ID, sha[:7], sha[:7]), p.pretty(out))
+`, parent.ID, parent.ID, sha[:7], sha[:7]), p.pretty(out))
 }
 
 func TestSessionGolden(t *testing.T) {

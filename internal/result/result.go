@@ -182,6 +182,7 @@ type Hit struct {
 	Evidence   string   `json:"evidence,omitempty"`  // of the tie
 	Inferred   bool     `json:"inferred,omitempty"`  // the tie is inferred
 	Title      string   `json:"title,omitempty"`
+	Alike      int      `json:"alike,omitempty"`   // of a list: how many other automated sessions begin so, and are not listed
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
 	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
@@ -402,6 +403,23 @@ type LogSession struct {
 	Inferred   bool   `json:"inferred,omitempty"`
 	Private    bool   `json:"private,omitempty"`   // as of a Hit
 	Signature  string `json:"signature,omitempty"` // the same
+
+	Begins string `json:"-"` // the words with which it and many other automated sessions begin; "" for none
+	Alike  int    `json:"-"` // of Folded: how many others of the checkpoint begin so
+}
+
+// Folded are the sessions of a checkpoint, of those that begin alike the first of each kind.
+func (c Checkpoint) Folded() []LogSession {
+	var out []LogSession
+	first := map[string]int{}
+	for _, s := range c.Sessions {
+		if at, had := first[s.Begins]; had && s.Begins != "" {
+			out[at].Alike++
+			continue
+		}
+		first[s.Begins], out = len(out), append(out, s)
+	}
+	return out
 }
 
 // Preview is the answer of `git rekal checkpoint --dry-run --json`.

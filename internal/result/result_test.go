@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -152,5 +154,14 @@ func TestEveryFieldHasAName(t *testing.T) {
 				t.Errorf("%s.%s is %q in JSON", typ.Name(), typ.Field(i).Name, tag)
 			}
 		}
+	}
+}
+
+// TestFolded: of sessions that begin alike a checkpoint shows the first, with how many others there are.
+func TestFolded(t *testing.T) {
+	c := result.Checkpoint{Sessions: []result.LogSession{{ID: "1"}, {ID: "2", Begins: "review the"}, {ID: "3"}, {ID: "4", Begins: "review the"}}}
+	want := []result.LogSession{{ID: "1"}, {ID: "2", Begins: "review the", Alike: 1}, {ID: "3"}}
+	if diff := cmp.Diff(want, c.Folded()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -95,9 +95,10 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 	}
 	p.writeLine("Via:    ", "        ", append(via, printableSpanf(unstyled, ", %s", session.CountNoun(cp.Files, "file")))...)
 	p.blankLine()
-	for i, s := range cp.Sessions {
+	sessions := cp.Folded()
+	for i, s := range sessions {
 		if i == maxLogged {
-			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.ShortOID(cp.Commit)))
+			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(sessions)-i, result.ShortOID(cp.Commit)))
 			break
 		}
 		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "), printableSpan(bold, s.Title))
@@ -109,6 +110,9 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 		}
 		if s.Private {
 			note += ", private"
+		}
+		if s.Alike > 0 {
+			note += fmt.Sprintf("; and %d that begin alike", s.Alike)
 		}
 		p.writeLine("        ", "        ", printableSpanf(unstyled, "%s, %s, %s%s", s.Source, session.CountNoun(s.Turns, "turn"), session.CountNoun(s.Tools, "tool call"), note))
 	}

@@ -228,7 +228,11 @@ func remarksOn(h result.Hit, why bool) []string {
 	if h.Private {
 		purged = strings.TrimPrefix(purged+", private: it is never sent", ", ")
 	}
-	return []string{tie, changed, gone, purged}
+	alike := ""
+	if h.Alike > 0 {
+		alike = fmt.Sprintf("and %d that begin alike: --full lists them", h.Alike)
+	}
+	return []string{tie, changed, gone, purged, alike}
 }
 
 // filesSince names the files that became something since a session left them; "" for none.

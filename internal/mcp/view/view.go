@@ -230,6 +230,9 @@ func (it Item) kind() string {
 
 // essentialMarks are the signs that no line goes without.
 func (it Item) essentialMarks() (out string) {
+	if it.Alike > 0 {
+		out = fmt.Sprintf(" | and %d that begin alike", it.Alike)
+	}
 	for _, mark := range []struct {
 		is   bool
 		name string
