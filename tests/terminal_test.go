@@ -177,21 +177,36 @@ func TestTerminalChooses(t *testing.T) {
 	}
 	start(24, 80)
 	until("UTC")
-	press("/\x15jitter")
+	press("\x15zqxw")
+	until("Nothing was found")
+	press("\x15jitter")
 	until("EXPONENTIAL") // a terminal is told only what differs from what it shows
 	press("\x1b")
 	until("leaves")
 	press("y")
 	until("\x1b]52;c;")
 	press("\r")
-	until("    EXPONENTIAL")
+	until("  1 EXPONENTIAL")
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 	start(50, 200)
 	until("UTC")
-	press("r")
+	press("\x12")
 	until("STARTED --resume one")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	p.Env = append(p.Env, "GIT_PAGER=cat; echo READ; read line </dev/tty")
+	start(24, 80)
+	until("UTC")
+	press("\r")
+	until("READ")
+	press("\r") // the pager's end leads back to the list
+	until("UTC")
+	press("\x1b")
+	until("leaves the list")
+	press("q")
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}

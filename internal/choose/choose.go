@@ -7,7 +7,9 @@ package choose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,10 +23,21 @@ type Item struct {
 	Link      string // what "y" copies
 }
 
-// Source finds items.
+// Source finds items, at first for a question.
 type Source struct {
-	Find    func(question string) ([]Item, error) // the best first
-	Preview func(id string) (string, error)       // a text of several lines
+	Question string
+	Selected string // the ID of the item that is marked first, if it is found; "" for the first one
+	All      int    // how many there are without a question
+
+	Find    func(question string) (items []Item, total int, err error) // the best first; total is how many match, also those that are not given
+	Preview func(id string) (string, error)                            // a text of several lines
+}
+
+// Choice is what a person did in the end.
+type Choice struct {
+	Act
+	Item
+	Question string // as it was typed then
 }
 
 // Act is what to do with an item.
@@ -38,16 +51,16 @@ const (
 )
 
 // Run shows the list until something is chosen; with Nothing the person has left.
-func Run(ctx context.Context, in, out *os.File, env []string, from Source, question string) (Act, Item, error) {
-	m := &model{from: from, question: question, typing: question == "", previews: map[string]string{}}
+func Run(ctx context.Context, in, out *os.File, env []string, from Source) (Choice, error) {
+	m := &model{from: from, question: from.Question, typing: true, previews: map[string]string{}}
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env)).Run()
 	if errors.Is(err, tea.ErrInterrupted) {
-		return Nothing, Item{}, nil
+		return Choice{}, nil
 	}
-	if err = errors.Join(err, m.failed); err != nil || m.act == Nothing {
-		return Nothing, Item{}, err
+	if err != nil || m.act == Nothing {
+		return Choice{}, err
 	}
-	return m.act, m.items[m.selected], nil
+	return Choice{m.act, m.items[m.selected], m.question}, nil
 }
 
 type model struct {
@@ -63,12 +76,13 @@ type model struct {
 	note             string
 	width, height    int
 	act              Act
-	failed           error
+	total            int // how many items match
 }
 
 type found struct {
 	question string
 	items    []Item
+	total    int
 	err      error
 }
 
@@ -88,8 +102,8 @@ func (m *model) fetchMissing() tea.Cmd {
 	if question := m.question; !m.answered || m.answeredQuestion != question {
 		m.busy = true
 		return func() tea.Msg {
-			items, err := m.from.Find(question)
-			return found{question, items, err}
+			items, total, err := m.from.Find(question)
+			return found{question, items, total, err}
 		}
 	}
 	if m.selected >= len(m.items) {
@@ -113,8 +127,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case found:
 		m.busy, m.answeredQuestion, m.answered = false, msg.question, true
-		if m.items, m.selected, m.top, m.note = msg.items, 0, 0, ""; msg.err != nil {
+		if m.items, m.total, m.selected, m.top, m.note = msg.items, msg.total, 0, 0, ""; msg.err != nil {
 			m.note = msg.err.Error()
+		}
+		if i := slices.IndexFunc(m.items, func(it Item) bool { return it.ID == m.from.Selected }); i >= 0 && msg.question == m.from.Question {
+			m.move(i)
 		}
 	case previewed:
 		if m.busy, m.previews[msg.id] = false, msg.text; msg.err != nil {
@@ -215,7 +232,7 @@ func (m *model) screen() string {
 	if m.typing {
 		cursor = reverse + " " + normal
 	}
-	lines := []string{ansi.Truncate("> "+m.question, m.width-1, "…") + cursor}
+	lines := []string{m.head(cursor)}
 	preview := m.preview(m.width-left-3, m.height-2)
 	for i := range m.height - 2 {
 		row := m.line(m.top+i/2, i%2 == 1, left)
@@ -227,7 +244,7 @@ func (m *model) screen() string {
 		}
 		lines = append(lines, row)
 	}
-	keys := "enter reads · r resumes · y copies the link · / types · q leaves"
+	keys := "enter reads · r resumes · y copies the link · / types · q leaves the list"
 	if m.typing {
 		keys = "↑↓ choose · enter reads · ctrl-r resumes · ctrl-y copies · esc for keys"
 	}
@@ -235,6 +252,16 @@ func (m *model) screen() string {
 		keys = m.note
 	}
 	return strings.Join(append(lines, dim+ansi.Truncate(keys, m.width, "…")+normal), "\n")
+}
+
+// head is the question, and how many of all items match.
+func (m *model) head(cursor string) string {
+	count := ""
+	if m.answered {
+		count = fmt.Sprintf("%d of %d", m.total, max(m.total, m.from.All))
+	}
+	left := ansi.Truncate("> "+m.question, max(m.width-len(count)-3, 1), "…") + cursor
+	return left + strings.Repeat(" ", max(1, m.width-ansi.StringWidth(left)-len(count))) + dim + count + normal
 }
 
 // line is the first or the second line of item n.
@@ -247,9 +274,23 @@ func (m *model) line(n int, second bool, width int) string {
 	case second:
 		return dim + ansi.Truncate("  "+m.items[n].About, width, "…") + normal
 	case n == m.selected:
-		return reverse + ansi.Truncate("▸ "+m.items[n].Title, width, "…") + normal
+		return reverse + cutAtWord("▸ "+m.items[n].Title, width) + normal
 	}
-	return ansi.Truncate("  "+m.items[n].Title, width, "…")
+	return cutAtWord("  "+m.items[n].Title, width)
+}
+
+// cutAtWord is a line of at most so many columns, which ends behind a word where one ends near.
+func cutAtWord(line string, width int) string {
+	head := strings.TrimSuffix(ansi.Truncate(line, width, "…"), "…")
+	if len(head) >= len(line) {
+		return line
+	}
+	if line[len(head)] != ' ' {
+		if i := strings.LastIndexByte(head, ' '); i > len(head)*2/3 {
+			head = head[:i]
+		}
+	}
+	return strings.TrimRight(head, " ") + "…"
 }
 
 // preview is the preview of the selected item, folded.

@@ -25,8 +25,8 @@ type Full struct {
 	ServeMCP, ServeLSP func(ctx context.Context, app *App, explain func(error) string) error
 	// NewSite makes the pages of the repository in which a process runs.
 	NewSite func(p workspace.Process, name string, explain func(error) string) (Site, error)
-	// Choose lets a person choose on a terminal. The ID is "" where the person has left, and resume whether the session is to go on.
-	Choose func(ctx context.Context, in, out *os.File, env []string, from Choices) (id string, resume bool, err error)
+	// Choose lets a person choose on a terminal.
+	Choose func(ctx context.Context, in, out *os.File, env []string, from Choices) (Chosen, error)
 	// OpenSQL opens a database for a statement, as the index is now. Slow is called where it takes long.
 	OpenSQL func(ctx context.Context, at *ask.Moment, file, statement string, slow func()) (SQL, error)
 	// OpenExport begins a run that writes Parquet files into a folder, or a bucket.
@@ -61,9 +61,16 @@ type Choice struct {
 
 // Choices finds choices, at first for a question: see choose.Source.
 type Choices struct {
-	Question string
-	Find     func(question string) ([]Choice, error)
-	Preview  func(id string) (string, error)
+	Question, Selected string
+	All                int
+	Find               func(question string) (all []Choice, total int, err error)
+	Preview            func(id string) (string, error)
+}
+
+// Chosen is what a person chose, and what was typed then. The ID is "" where the person has left; Resume tells whether the session is to go on.
+type Chosen struct {
+	ID, Question string
+	Resume       bool
 }
 
 // The databases for SQL, by the names of their files: see materialize.SQLFile.

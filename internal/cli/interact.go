@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
@@ -13,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -39,47 +41,78 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 	if err := app.needFull(); err != nil {
 		return err
 	}
-	id, resume := "", false
-	err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
-		hits, people := map[string]result.Hit{}, w.People(ctx)
-		id, resume, err = app.Full.Choose(ctx, in, out, app.Env, Choices{
-			Question: c.req.Query,
-			Find: func(question string) ([]Choice, error) {
-				req := c.req
-				req.Query, req.Limit, req.Kind = strings.TrimSpace(question), interactive, ask.KindSession
-				found, err := at.Recall(ctx, ask.Question{Request: req, Long: true, Quick: true})
-				var items []Choice
-				for _, h := range found.Results {
-					hits[h.ID] = h
-					link := session.Ref{ID: h.ID, Turn: -1}
-					if h.Turn != nil {
-						link.Turn = *h.Turn
-					}
-					day, _, _ := strings.Cut(h.StartedAt, "T")
-					items = append(items, Choice{
-						ID: h.ID, Title: printable(h.Title), About: printable(day + " " + people.Name(h.Author) + " · " + h.Source + alikeNote(h)), Link: link.String(),
-					})
-				}
-				return items, err
-			},
-			Preview: func(id string) (string, error) {
-				asked, answered, err := at.Exchange(ctx, hits[id])
-				var b strings.Builder
-				for _, part := range []string{hits[id].Title, cmp.Or(asked, hits[id].Snippet), answered} {
-					for line := range strings.Lines(strings.TrimSpace(part) + "\n\n") {
-						b.WriteString(printable(strings.TrimRight(line, "\r\n")) + "\n")
-					}
-				}
-				return b.String(), err
-			},
+	pages := app.terminalOutput(c.shape).Screen().Pages()
+	for chosen := (Chosen{Question: c.req.Query}); ; {
+		list := &sessionList{options: c, hits: map[string]result.Hit{}}
+		err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
+			list.at, list.people = at, w.People(ctx)
+			chosen, err = list.choose(ctx, app, in, out, chosen)
+			return err
 		})
-		return err
-	})
-	switch {
-	case err != nil || id == "":
-		return err
-	case resume:
-		return (&resumeOptions{what: id}).run(ctx, app)
+		switch {
+		case err != nil || chosen.ID == "":
+			return err
+		case chosen.Resume:
+			return (&resumeOptions{what: chosen.ID}).run(ctx, app)
+		}
+		if err := (&showOptions{what: list.hits[chosen.ID].Address}).run(ctx, app.pagingWhole()); err != nil || !pages {
+			return err
+		}
 	}
-	return (&showOptions{what: id}).run(ctx, app)
+}
+
+// pagingWhole is the program with a pager that waits for a key also where a text fits on a screen: the list comes back then.
+func (app *App) pagingWhole() *App {
+	waits := *app
+	waits.Env = append(slices.Clip(app.Env), "LESS="+cmp.Or(app.Getenv("LESS"), "R")+"$-+F")
+	return &waits
+}
+
+// sessionList finds sessions for a person who types.
+type sessionList struct {
+	options *recallOptions
+	at      *ask.Moment
+	people  result.People
+	hits    map[string]result.Hit
+}
+
+func (l *sessionList) choose(ctx context.Context, app *App, in, out *os.File, before Chosen) (Chosen, error) {
+	_, all, err := l.find(ctx, "")
+	if err != nil {
+		return Chosen{}, err
+	}
+	return app.Full.Choose(ctx, in, out, app.Env, Choices{
+		Question: before.Question, Selected: before.ID, All: all,
+		Find:    func(question string) ([]Choice, int, error) { return l.find(ctx, question) },
+		Preview: func(id string) (string, error) { return l.preview(ctx, id) },
+	})
+}
+
+func (l *sessionList) find(ctx context.Context, question string) (items []Choice, total int, err error) {
+	req := l.options.req
+	req.Query, req.Limit, req.Kind = strings.TrimSpace(question), interactive, ask.KindSession
+	found, err := l.at.Recall(ctx, ask.Question{Request: req, Long: true, Quick: true})
+	for _, h := range found.Results {
+		l.hits[h.ID] = h
+		link := session.Ref{ID: h.ID, Turn: -1}
+		if h.Turn != nil {
+			link.Turn = *h.Turn
+		}
+		day, _, _ := strings.Cut(h.StartedAt, "T")
+		items = append(items, Choice{
+			ID: h.ID, Title: printable(h.Title), About: printable(day + " " + l.people.Name(h.Author) + " · " + h.Source + alikeNote(h)), Link: link.String(),
+		})
+	}
+	return items, found.Total, err
+}
+
+// preview is a session from the passage on that answers the question.
+func (l *sessionList) preview(ctx context.Context, id string) (string, error) {
+	told, err := l.at.Story(ctx, l.hits[id].Address)
+	if err != nil {
+		return "", err
+	}
+	page, start := text.Story(text.Look{UTF8: true}, told, text.Full)
+	lines := strings.Split(page, "\n")
+	return printable(l.hits[id].Title) + "\n\n" + strings.Join(lines[start:], "\n"), nil
 }

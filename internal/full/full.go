@@ -60,16 +60,16 @@ func (p pages) Listen(port int) (cli.PageServer, error) {
 	return server, nil
 }
 
-func chooseOne(ctx context.Context, in, out *os.File, env []string, from cli.Choices) (id string, resume bool, err error) {
-	act, item, err := choose.Run(ctx, in, out, env, choose.Source{
-		Find: func(question string) (items []choose.Item, err error) {
-			found, err := from.Find(question)
+func chooseOne(ctx context.Context, in, out *os.File, env []string, from cli.Choices) (cli.Chosen, error) {
+	did, err := choose.Run(ctx, in, out, env, choose.Source{
+		Question: from.Question, Selected: from.Selected, All: from.All, Preview: from.Preview,
+		Find: func(question string) (items []choose.Item, total int, err error) {
+			found, total, err := from.Find(question)
 			for _, c := range found {
 				items = append(items, choose.Item(c))
 			}
-			return items, err
+			return items, total, err
 		},
-		Preview: from.Preview,
-	}, from.Question)
-	return item.ID, act == choose.Resume, err
+	})
+	return cli.Chosen{ID: did.ID, Question: did.Question, Resume: did.Act == choose.Resume}, err
 }

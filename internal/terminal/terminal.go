@@ -139,6 +139,9 @@ func isInstalled(pager string) bool {
 	return err == nil
 }
 
+// Pages reports whether a pager shows what is printed.
+func (s Screen) Pages() bool { return s.pager != "" }
+
 // Print prints a text, through the pager where there is one, which opens at a line (counted from 0 on) if it is less. The pager's end is no matter
 // of the text's.
 func (s Screen) Print(text string, line int) error {
