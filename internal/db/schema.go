@@ -4,7 +4,7 @@ import "github.com/git-rekal/git-rekal/internal/session"
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it: the index is then made anew.
-const Version = 16
+const Version = 17
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.
@@ -36,6 +36,7 @@ CREATE INDEX natives ON sessions (lower(native_id));
 CREATE TABLE turns (
     session TEXT NOT NULL, i INTEGER NOT NULL, role TEXT NOT NULL, content BLOB NOT NULL, ts INTEGER);
 CREATE UNIQUE INDEX turn ON turns (session, i);
+CREATE TABLE undone (session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (session, first)) WITHOUT ROWID;
 CREATE TABLE tool_calls (
     session TEXT NOT NULL, i INTEGER NOT NULL, turn INTEGER NOT NULL, ts INTEGER, tool TEXT NOT NULL, act TEXT, path TEXT, cmd TEXT,
     failed INTEGER NOT NULL, exit INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, i)) WITHOUT ROWID;

@@ -21,6 +21,7 @@ type batch struct {
 
 	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
 	whole    map[string]*session.Session // those that two machines captured, as they stand
+	undone   map[string][]session.Span   // by session: turns that were taken back, of those of which a part says so
 	changed  map[string]bool             // sessions whose row or facets change
 	pending  map[string]map[string]bool  // session → files that it edited, which no commit took to which it is tied; see db.Tx.UncommittedPaths
 	memories map[string]db.MemoryRow     // those that the batch names
@@ -40,7 +41,7 @@ func newBatch(s *store, tx *db.Tx, readOn func()) *batch {
 	return &batch{
 		store: s, tx: tx, readOn: readOn,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		pending: map[string]map[string]bool{},
+		pending: map[string]map[string]bool{}, undone: map[string][]session.Span{},
 	}
 }
 
@@ -161,7 +162,8 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 		row = b.newRow(e, p)
 	}
 	goesOn := p.FirstTurn == row.NextTurn && p.FirstTool == row.NextTool
-	if !goesOn && b.whole[p.ID] == nil {
+	undoes := slices.ContainsFunc(p.Turns, func(t session.Turn) bool { return session.PromptsUndone(t.Content) > 0 })
+	if (!goesOn || undoes) && b.whole[p.ID] == nil {
 		if err := b.loadWhole(ctx, row); err != nil {
 			return err
 		}
@@ -169,6 +171,9 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 	if whole := b.whole[p.ID]; whole != nil {
 		p = whole.Absorb(p, session.Piece)
 		row.FirstTurn, row.FirstTool = whole.FirstTurn, whole.FirstTool
+		if undoes {
+			b.undone[p.ID] = session.UndoneSpans(whole.Turns)
+		}
 	}
 	row.TakeHead(p)
 	row.NextTurn, row.NextTool = p.FirstTurn+len(p.Turns), p.FirstTool+len(p.ToolCalls)
@@ -320,6 +325,7 @@ func (b *batch) appendRows(ctx context.Context) error {
 		noted,
 		b.tx.ReplaceSessions(ctx, rows),
 		b.tx.AppendTurns(ctx, b.indexed),
+		b.tx.ReplaceUndone(ctx, b.undone),
 		b.tx.AppendTools(ctx, b.parts),
 		b.tx.AppendUsage(ctx, b.usage),
 		b.tx.AppendParts(ctx, b.commits),

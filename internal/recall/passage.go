@@ -91,7 +91,7 @@ func turnsAt(ctx context.Context, index *db.DB, wanted map[string]int) (map[stri
 	}
 	next := map[string]int{}
 	for id, t := range turns {
-		if session.IsElsewhereMark(t.Content) {
+		if session.IsMark(t.Content) {
 			next[id] = t.Index + 1
 		}
 	}
@@ -114,7 +114,7 @@ func ReadExchange(ctx context.Context, index *db.DB, h result.Hit) (asked, answe
 	asked, answered, err = index.Exchange(ctx, h.ID, *h.Turn)
 	asked = session.PurposeOfPrompt(asked)
 	for _, text := range []*string{&asked, &answered} {
-		if session.IsElsewhereMark(*text) {
+		if session.IsMark(*text) {
 			*text = ""
 		}
 		*text = search.Snippet(*text, "", shownSaid)

@@ -297,7 +297,33 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	for i, h := range answer.Hits {
 		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, next: h.Next, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
 	}
-	return out, wordsBesideIDs(answer.Unknown, req.Query, known), nil
+	if req.Purged == db.Without {
+		out, err = withoutUndone(ctx, index, out)
+	}
+	return out, wordsBesideIDs(answer.Unknown, req.Query, known), err
+}
+
+// withoutUndone leaves out what only answers in turns that a person took back.
+func withoutUndone(ctx context.Context, index *db.DB, hits []Found) ([]Found, error) {
+	undone, err := index.Undone(ctx)
+	if len(undone) == 0 {
+		return hits, err
+	}
+	kept := hits[:0]
+	for _, h := range hits {
+		spans := undone[h.ID]
+		if session.InSpans(spans, h.next) {
+			h.next = -1
+		}
+		if session.InSpans(spans, h.Turn) {
+			h.Turn, h.next = h.next, -1
+			if h.Turn < 0 {
+				continue
+			}
+		}
+		kept = append(kept, h)
+	}
+	return kept, nil
 }
 
 // inOrderedList reports whether an ID is among those of a list in order.

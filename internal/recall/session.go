@@ -133,9 +133,13 @@ func readPage(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Pa
 		out.Next, last = &turns[n].Index, turns[n].Index-1
 		turns = turns[:n]
 	}
+	undone, err := index.Undone(ctx)
+	if err != nil {
+		return out, err
+	}
 	out.Page = make([]result.Turn, len(turns))
 	for i, t := range turns {
-		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content}
+		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content, Undone: session.InSpans(undone[id], t.Index)}
 		if !p.Whole {
 			out.Page[i].Truncate(pageBytes)
 		}

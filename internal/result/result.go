@@ -319,6 +319,7 @@ type Turn struct {
 	Role    string `json:"role"`
 	TS      string `json:"ts,omitempty"`
 	Content string `json:"content"`
+	Undone  bool   `json:"undone,omitempty"` // the person took it back
 	// Of a turn that is longer than a page:
 	ContentBytes int `json:"content_bytes,omitempty"` // how long it is; Content is its beginning
 	ContentNext  int `json:"content_next,omitempty"`  // the character that follows, counted from 1 on as SQL does

@@ -292,7 +292,7 @@ func (s Session) LastTS() time.Time {
 // FirstTS is the time of the first turn that s holds, but for a part elsewhere; the start when it holds none.
 func (s Session) FirstTS() time.Time {
 	for _, t := range s.Turns {
-		if !IsElsewhereMark(t.Content) {
+		if !IsMark(t.Content) {
 			return t.TS
 		}
 	}

@@ -37,7 +37,7 @@ func PurposeOfPrompt(prompt string) string {
 // FirstPurpose is what the first prompt of some turns is for that says something, and its index; -1 for none.
 func FirstPurpose(turns []Turn) (string, int) {
 	asked := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool {
-		return t.Role != RoleHuman || t.Content == Scrubbed || IsElsewhereMark(t.Content)
+		return t.Role != RoleHuman || t.Content == Scrubbed || IsMark(t.Content)
 	})
 	i := TitleTurn(asked)
 	if i < 0 {

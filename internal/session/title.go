@@ -119,8 +119,8 @@ func TitleTurn(turns []Turn) int {
 	if i := slices.IndexFunc(turns, Turn.asks); i >= 0 {
 		return i
 	}
-	said := func(t Turn) bool { return !IsElsewhereMark(t.Content) && t.Content != Scrubbed }
-	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsElsewhereMark(t.Content) })
+	said := func(t Turn) bool { return !IsMark(t.Content) && t.Content != Scrubbed }
+	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && !IsMark(t.Content) })
 	if first < 0 {
 		return -1
 	}
@@ -134,7 +134,7 @@ func TitleTurn(turns []Turn) int {
 
 // asks reports whether a turn is a prompt that asks something.
 func (t Turn) asks() bool {
-	return t.Role == RoleHuman && !IsElsewhereMark(t.Content) && t.Content != Scrubbed && IsInformative(PromptTitle(t.Content))
+	return t.Role == RoleHuman && !IsMark(t.Content) && t.Content != Scrubbed && IsInformative(PromptTitle(t.Content))
 }
 
 // ByCommit is a Session.TitleBy: the title is a commit's subject, until somebody asks something.

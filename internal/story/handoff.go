@@ -90,7 +90,7 @@ func asName(name string) string {
 // agentTurns are the last lastAnswers turns of the agent.
 func agentTurns(turns []result.Turn) (out []result.Turn) {
 	for _, t := range slices.Backward(turns) {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && strings.TrimSpace(t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsMark(t.Content) && strings.TrimSpace(t.Content) != "" {
 			if out = append(out, t); len(out) == lastAnswers {
 				break
 			}

@@ -101,7 +101,7 @@ func countWords(text string) int { return len(strings.Fields(text)) }
 func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 	seen := map[string]bool{session.Scrubbed: true}
 	for _, t := range turns {
-		if t.Role == session.RoleHuman && !seen[t.Content] && !session.IsElsewhereMark(t.Content) {
+		if t.Role == session.RoleHuman && !seen[t.Content] && !session.IsMark(t.Content) {
 			seen[t.Content], out = true, append(out, t)
 		}
 	}
@@ -112,7 +112,7 @@ func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 func lastWords(source string, turns []result.Turn) string {
 	last := ""
 	for _, t := range turns {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsElsewhereMark(t.Content) && session.TypedByPerson(source, t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsMark(t.Content) && session.TypedByPerson(source, t.Content) != "" {
 			last = t.Content
 		}
 	}

@@ -60,11 +60,19 @@ func (p *page) writeTurn(s result.Session, t result.Turn) {
 		who, look = s.Source, green
 	}
 	p.blankLine()
-	p.writeLine("", "  ", append([]span{printableSpan(look, who), {text: " "}}, p.joinFacts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
+	p.writeLine("", "  ", append([]span{printableSpan(look, who), {text: " "}}, p.joinFacts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS), undoneMark(t.Undone))...)...)
 	p.writeLines("  ", t.Content)
 	if t.ContentNext > 0 {
 		p.writeLine("  ", "  ", printableSpanf(yellow, "(the beginning of %d bytes)", t.ContentBytes))
 	}
+}
+
+// undoneMark says that a turn was taken back; "" where it was not.
+func undoneMark(undone bool) string {
+	if undone {
+		return "undone"
+	}
+	return ""
 }
 
 // writeTools are the calls behind a turn, those of one tool folded into a line; what it returns came later.

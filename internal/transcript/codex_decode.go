@@ -150,6 +150,8 @@ func (d *codexDecoder) event(p gjson.Result) {
 	switch p.Get("type").Str {
 	case "user_message":
 		d.addAsked(p.Get("message").Str)
+	case "thread_rolled_back":
+		d.addUndone(int(p.Get("num_turns").Int()))
 	case "token_count": // it may be told twice; the sum of the session tells
 		d.addUsage(d.part, p.Get("info.total_token_usage").Raw, d.part.model.now, p.Get("info.last_token_usage"), codexCounts)
 	case "patch_apply_end":

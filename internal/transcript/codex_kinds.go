@@ -16,7 +16,7 @@ var (
 		"token_count": aboutSession, "thread_name_updated": aboutSession, "task_started": aboutSession, "turn_started": aboutSession,
 		"task_complete": aboutSession, "turn_complete": aboutSession, "turn_aborted": aboutSession,
 		"agent_message": byProgram, "agent_reasoning": byProgram, "agent_reasoning_raw_content": byProgram, "agent_reasoning_section_break": byProgram,
-		"thread_settings_applied": byProgram, "thread_rolled_back": byProgram, "context_compacted": byProgram, "web_search_begin": byProgram,
+		"thread_rolled_back": byPerson, "thread_settings_applied": byProgram, "context_compacted": byProgram, "web_search_begin": byProgram,
 		"web_search_end": byProgram, "exec_command_begin": byProgram, "patch_apply_begin": byProgram, "mcp_tool_call_begin": byProgram,
 		"view_image_tool_call": byProgram, "plan_update": byProgram, "entered_review_mode": byProgram, "exited_review_mode": byProgram,
 		"error": byProgram, "warning": byProgram, "stream_error": byProgram, "turn_diff": byProgram, "session_configured": byProgram,

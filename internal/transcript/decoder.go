@@ -242,6 +242,14 @@ func (d *decoder) addPrompt(p *part, s string) {
 	}
 }
 
+// addUndone adds that the person took back the last so many prompts, with all behind them.
+func (d *decoder) addUndone(prompts int) {
+	if prompts > 0 && (len(d.part.Turns) > 0 || d.opt.Inside) {
+		d.stopWaiting()
+		d.addTurn(d.part, session.RoleHuman, session.UndoneMark(prompts))
+	}
+}
+
 // addTurn adds one turn, behind the queued prompts that were delivered before it.
 func (d *decoder) addTurn(p *part, role, s string) {
 	d.addDelivered(p)
