@@ -14,7 +14,7 @@ type Agent struct {
 	Shell  Shell
 }
 
-// Launch says how one is started. The options are those of the versions that `make agents` runs; Cursor's, Droid's, Kimi's and Grok's are those of
+// Launch says how one is started. The options are those of the versions that `make agents` runs; Cursor's, Droid's, Kimi's, Grok's and Antigravity's are those of
 // their documentation.
 type Launch struct {
 	Program string
@@ -50,6 +50,7 @@ func All() []Agent {
 		{"continue", "", Launch{"cn", "--fork", "", "", false}, none},
 		{"kimi-code", "", Launch{"kimi", "--session", "", "--prompt", true}, none},
 		{"grok", "", Launch{"grok", "--resume", "", "-p", false}, none},
+		{"antigravity", "", Launch{"agy", "--conversation", "", "-i", false}, none},
 	}
 }
 

@@ -497,6 +497,35 @@ func (c grokScribe) edit(w *world, sec int, path string, behind, added []string)
 	c.put(w, sec, "tool_call_update", map[string]any{"toolCallId": id, "status": "completed"})
 }
 
+type antigravityScribe struct{ id string }
+
+func (c antigravityScribe) native() string { return c.id }
+func (c antigravityScribe) put(w *world, sec int, source, kind string, more map[string]any) {
+	more["step_index"], more["source"], more["type"], more["status"], more["created_at"] = sec, source, kind, "DONE", second(sec).UTC().Format("2006-01-02T15:04:05Z")
+	w.appendTo(".gemini/antigravity-cli/brain/"+c.id+"/.system_generated/logs/transcript_full.jsonl", quoted(more))
+}
+
+func (c antigravityScribe) begin(w *world, sec int) {
+	w.appendTo(".gemini/antigravity-cli/history.jsonl", quoted(map[string]any{"conversationId": c.id, "workspace": w.repo(), "timestamp": second(sec).UnixMilli()}))
+}
+
+func (c antigravityScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "USER_EXPLICIT", "USER_INPUT", map[string]any{
+		"content": "<USER_REQUEST>\n" + text + "\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to gpt-5.4. No need to comment on this change.\n</USER_SETTINGS_CHANGE>",
+	})
+}
+
+func (c antigravityScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "MODEL", "PLANNER_RESPONSE", map[string]any{"content": text})
+}
+
+func (c antigravityScribe) edit(w *world, sec int, path string, behind, added []string) {
+	c.put(w, sec, "MODEL", "PLANNER_RESPONSE", map[string]any{"tool_calls": []any{map[string]any{"name": "replace_file_content", "args": map[string]any{
+		"TargetFile": filepath.Join(w.repo(), path), "TargetContent": strings.Join(behind, "\n"), "ReplacementContent": strings.Join(append(behind, added...), "\n"),
+	}}}})
+	c.put(w, sec, "MODEL", "CODE_ACTION", map[string]any{"content": "done"})
+}
+
 // scribes are those of all agents but Claude Code, by source.
 func scribes() map[string]scribe {
 	return map[string]scribe{
@@ -514,6 +543,7 @@ func scribes() map[string]scribe {
 		"cline":                 clineScribe{"1795464772276_etj86", new([]any)},
 		"kimi-code":             kimiScribe{"session_c7a61b29-8911-473e-bdc8-99df9195acdf"},
 		"grok":                  grokScribe{"01a2237f-5194-7283-a645-02413f858001"},
+		"antigravity":           antigravityScribe{"7f3658ca-115f-4b51-888a-74dd014893a1"},
 	}
 }
 

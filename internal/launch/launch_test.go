@@ -24,6 +24,7 @@ func TestCommands(t *testing.T) {
 		{"continue", "cn --fork id --model 'o 3' 'it'\\''s'", "cn --model 'o 3' 'it'\\''s'"},
 		{"kimi-code", "kimi --session id --model 'o 3'", "kimi --model 'o 3' --prompt 'it'\\''s'"},
 		{"grok", "grok --resume id --model 'o 3' -p 'it'\\''s'", "grok --model 'o 3' -p 'it'\\''s'"},
+		{"antigravity", "agy --conversation id --model 'o 3' -i 'it'\\''s'", "agy --model 'o 3' -i 'it'\\''s'"},
 		{"cline", "cline --id id --model 'o 3'", "cline --model 'o 3' -i 'it'\\''s'"},
 	} {
 		resume, err := launch.Resume(tt.source, "id", "it's", more)

@@ -32,7 +32,7 @@ type NativeRef struct{ Source, NativeID string }
 
 // Agents are the names that a Session.Source may have, in the order of docs/agents.md.
 func Agents() []string {
-	return []string{"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", "kilo", "pi", "qwen-code", "droid", "cline", "continue", "kimi-code", "grok", Imported}
+	return []string{"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", "kilo", "pi", "qwen-code", "droid", "cline", "continue", "kimi-code", "grok", "antigravity", Imported}
 }
 
 // Session is one conversation with a coding agent, or the part of it that one ledger

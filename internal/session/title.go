@@ -171,7 +171,7 @@ const greetings = " hi hello hey hiya yo howdy good morning afternoon evening da
 	"hallo moin servus guten tag morgen abend danke ja nein weiter bitte bonjour salut bonsoir merci oui non " +
 	"hola buenos buenas dias días tardes gracias si sí ciao grazie olá ola oi obrigado привет спасибо да " +
 	"你好 您好 谢谢 继续 好 こんにちは ありがとう 안녕하세요 " +
-	"claude codex gemini copilot cursor opencode qwen kimi grok pi droid cline agent assistant "
+	"claude codex gemini copilot cursor opencode qwen kimi grok antigravity pi droid cline agent assistant "
 
 // isGreeting reports whether a line only greets, thanks, agrees, or lets an agent go on.
 func isGreeting(line string) bool {

@@ -54,6 +54,7 @@ func samples() map[string]sample {
 		"continue":    continueSample(),
 		"kimi-code":   kimiSample(),
 		"grok":        grokSample(),
+		"antigravity": antigravitySample(),
 	}
 }
 
@@ -426,6 +427,42 @@ func grokSample() sample {
 			result(5, "c3", "failed", ""),
 			piece(6, "agent_message", "Done."),
 			update(6, "turn_completed", `"prompt_id":"p1","usage":{"inputTokens":9,"outputTokens":3}`),
+		},
+	}
+}
+
+// antigravitySample is a session with a question, an edit, two that failed, and a command that failed.
+func antigravitySample() sample {
+	steps := 0
+	step := func(sec int, source, kind, more string) string {
+		steps++
+		return fmt.Sprintf(`{"step_index":%d,"source":%q,"type":%q,"status":"DONE","created_at":"2026-11-20T09:00:%02dZ"%s}`, steps, source, kind, sec, more)
+	}
+	said := func(sec int, source, kind, text string) string {
+		return step(sec, source, kind, fmt.Sprintf(`,"content":%q`, text))
+	}
+	calls := func(sec int, calls string) string {
+		return step(sec, "MODEL", "PLANNER_RESPONSE", `,"tool_calls":[`+calls+`]`)
+	}
+	const head = "Created At: 2026-11-20T09:00:03Z\nCompleted At: 2026-11-20T09:00:03Z\n"
+	return sample{
+		model: "Gemini 3.6 Flash (High)",
+		opt:   transcript.Options{File: transcript.File{NativeID: "a1", Cwd: root}, Roots: []string{root}},
+		lines: []string{
+			said(1, "USER_EXPLICIT", "USER_INPUT", "<USER_REQUEST>\nfix the \"cart\" ümläut\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to Gemini 3.6 Flash (High). No need to comment on this change.\n</USER_SETTINGS_CHANGE>"),
+			step(1, "SYSTEM", "CONVERSATION_HISTORY", ""),
+			`not a record`,
+			said(2, "MODEL", "PLANNER_RESPONSE", "On it."),
+			calls(3, `{"name":"replace_file_content","args":{"TargetFile":"/work/shop/cart.go","TargetContent":"one","ReplacementContent":"two"}},{"name":"run_command","args":{"CommandLine":"go test","Cwd":"/work/shop"}}`),
+			said(3, "MODEL", "CODE_ACTION", head+"The following changes were made"),
+			said(4, "MODEL", "RUN_COMMAND", head+"\n\t\t\t\tThe command failed with exit code: 1\n\t\t\t\tOutput:\n\t\t\t\tno\n"),
+			calls(5, `{"name":"write_to_file","args":{"TargetFile":"\"no.go\"","CodeContent":"\"x\"","Overwrite":"false"}}`),
+			strings.Replace(said(5, "MODEL", "CODE_ACTION", head+"Encountered error in step execution: no"), "DONE", "ERROR", 1),
+			calls(5, `{"name":"write_to_file","args":{"TargetFile":"no.go"}}`),
+			said(5, "SYSTEM", "ERROR_MESSAGE", "There was a problem parsing the tool call."),
+			calls(5, `{"name":"ask_question","args":{"questions":[{"question":"Tests too?","options":["yes","no"]}]}}`),
+			said(5, "MODEL", "ASK_QUESTION", head+"A1: yes"),
+			said(6, "MODEL", "PLANNER_RESPONSE", "Done."),
 		},
 	}
 }

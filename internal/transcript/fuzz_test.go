@@ -31,7 +31,10 @@ func FuzzDroid(f *testing.F)    { fuzzAgents(f, "FuzzDroid", transcript.Droid{})
 func FuzzContinue(f *testing.F) { fuzzAgents(f, "FuzzContinue", transcript.Continue{}) }
 func FuzzKimi(f *testing.F)     { fuzzAgents(f, "FuzzKimi", transcript.Kimi{}) }
 func FuzzGrok(f *testing.F)     { fuzzAgents(f, "FuzzGrok", transcript.Grok{}) }
-func FuzzCline(f *testing.F)    { fuzzAgents(f, "FuzzCline", transcript.Cline{}) }
+func FuzzAntigravity(f *testing.F) {
+	fuzzAgents(f, "FuzzAntigravity", transcript.Antigravity{})
+}
+func FuzzCline(f *testing.F) { fuzzAgents(f, "FuzzCline", transcript.Cline{}) }
 
 func fuzzAgents(f *testing.F, target string, agents ...transcript.Agent) {
 	if seeds, err := filepath.Glob("testdata/fuzz/" + target + "/*"); err != nil || len(seeds) == 0 {

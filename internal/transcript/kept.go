@@ -176,6 +176,9 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 }
 
 func describeFile(f File, path, id string, raw []byte) File {
+	if dir, ok := strings.CutSuffix(filepath.ToSlash(filepath.Dir(path)), "/"+antigravityLogs); ok {
+		f.NativeID = ledgerName(filepath.Base(dir))
+	}
 	if filepath.Base(path) == kimiWire {
 		f = kimiFile(f, path)
 		f.ReadWhole = true

@@ -111,7 +111,7 @@ func TestRecognise(t *testing.T) {
 		if name == "opencode" || name == "kilo" || name == "cline" || name == "continue" { // rows, and lines of a document, are nobody's file
 			continue
 		}
-		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && f.NativeID != "named" || (name == "cursor" || name == "kimi-code") != (f.NativeID == "named") || !f.ReadWhole {
+		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && f.NativeID != "named" || (name == "cursor" || name == "kimi-code" || name == "antigravity") != (f.NativeID == "named") || !f.ReadWhole {
 			t.Errorf("%s: %v, %v, %+v", name, ok, agent, f)
 		}
 	}

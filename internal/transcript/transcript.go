@@ -142,7 +142,7 @@ type Opener interface {
 
 // Agents are all the agents that can be read, in the order in which they are asked.
 func Agents() []Agent {
-	return []Agent{ClaudeCode{}, Codex{}, Copilot{}, Gemini{}, OpenCode{}, Cursor{}, Kilo{}, Pi{}, Qwen{}, Droid{}, Cline{}, Continue{}, Kimi{}, Grok{}}
+	return []Agent{ClaudeCode{}, Codex{}, Copilot{}, Gemini{}, OpenCode{}, Cursor{}, Kilo{}, Pi{}, Qwen{}, Droid{}, Cline{}, Continue{}, Kimi{}, Grok{}, Antigravity{}}
 }
 
 // TitleKind says where a title comes from. A kind replaces a lower one, and itself
