@@ -248,8 +248,8 @@ func TestLocateSubagents(t *testing.T) {
 	}
 }
 
-// TestLocateSearched: another project's transcript is ours once a record of it was made here, and no byte of it is
-// looked at twice.
+// TestLocateSearched: another project's transcript is ours once a record of it was made here, and no line of it is
+// looked at twice that was whole.
 func TestLocateSearched(t *testing.T) {
 	h := newHome(t)
 	record := func(cwd string) string { return fmt.Sprintf(`{"type":"user","cwd":%q}`, cwd) + "\n" }
@@ -285,12 +285,13 @@ func TestLocateSearched(t *testing.T) {
 	h.write(theirs, record("/elsewhere"))
 	seen := looked(h.locate(), size())
 
-	whole := size()
-	add(strings.TrimSpace(record("/elsewhere"))[:9]) // torn
-	seen = looked(h.again(seen), whole)
-	add(strings.TrimSpace(record("/elsewhere"))[9:] + "\n")
+	add(record("/elsewhere")[:9]) // torn
 	seen = looked(h.again(seen), size())
-	add(record(h.repo + "/api"))
+	add(record("/elsewhere")[9:])
+	seen = looked(h.again(seen), size())
+	add(strings.Repeat(" ", 5000) + record(h.repo + "/api")[:30])
+	seen = looked(h.again(seen), size())
+	add(record(h.repo + "/api")[30:]) // the line is looked at as a whole
 	seen = looked(h.again(seen), -1, theirs, child)
 	add(record("/elsewhere"))
 	looked(h.again(seen), -1, theirs, child)

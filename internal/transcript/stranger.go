@@ -71,24 +71,24 @@ func (l *finder) search(ctx context.Context) (found []File) {
 	return found
 }
 
-// searchIn looks in a stranger, from an offset on, for a record that was made in a worktree, or names one and a tool that edits. It returns the offset
-// of the first line that is not whole, or visited.
+// searchIn looks in a stranger, from an offset on, for a record that was made in a worktree, or names one and a tool that edits. It returns how far it
+// looked, or visited.
 func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, error) {
-	in, err := l.open(ctx, s.File, from)
+	in, from, err := l.open(ctx, s.File, from)
 	if err != nil {
 		return from, err
 	}
 	defer in.Close()
-	lines, done, names := newLineReader(in), from, l.rootNames(s.cwd)
+	lines, names := newLineReader(in), l.rootNames(s.cwd)
 	defer func() { l.left -= lines.offset + openingCosts }()
 	var last []byte
 	for {
 		ln, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return done, nil
+			return from + lines.offset, nil
 		}
 		if err != nil {
-			return done, err
+			return from + lines.offset, err
 		}
 		for dir := range textsOf(ln.text, `"cwd":`) {
 			if bytes.Equal(dir, last) {
@@ -103,22 +103,43 @@ func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, e
 		if containsAny(ln.text, names) && containsAny(ln.text, l.editing) {
 			return visited, nil
 		}
-		if ln.ended {
-			done = from + lines.offset
-		}
 	}
 }
 
-// open opens a transcript as Decode gets it, from an offset on.
-func (l *finder) open(ctx context.Context, f File, from int64) (io.ReadCloser, error) {
+// open opens a transcript as Decode gets it, from the beginning of the line on that an offset lies in: it may have grown since.
+func (l *finder) open(ctx context.Context, f File, offset int64) (in io.ReadCloser, from int64, err error) {
 	if opener, ok := l.agent.(Opener); ok && f.ReadWhole {
-		return opener.Open(ctx, Options{File: f, Roots: l.env.Roots})
+		in, err = opener.Open(ctx, Options{File: f, Roots: l.env.Roots})
+		return in, 0, err
 	}
 	file, err := os.Open(f.Path)
-	if err == nil {
+	if err != nil {
+		return nil, offset, err
+	}
+	if from, err = lineStart(file, offset); err == nil {
 		_, err = file.Seek(from, io.SeekStart)
 	}
-	return file, err
+	if err != nil {
+		return nil, offset, errors.Join(err, file.Close())
+	}
+	return file, from, nil
+}
+
+// lineStart is where the line begins that an offset lies in.
+func lineStart(file io.ReaderAt, offset int64) (int64, error) {
+	var piece [4 << 10]byte
+	for offset > 0 {
+		before := piece[:min(offset, int64(len(piece)))]
+		n, err := file.ReadAt(before, offset-int64(len(before)))
+		if n < len(before) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
+			return offset - int64(len(before)) + int64(i) + 1, nil
+		}
+		offset -= int64(len(before))
+	}
+	return 0, nil
 }
 
 // rootNames is how a session that works in a folder, to which links may lead, may name the worktrees.
