@@ -64,6 +64,12 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 		lines, err = s.Prompt(ctx, e.Prompt, filesEditedBy(ctx, w, agent, e, tail))
 	case BeforeEdit:
 		lines, err = s.Edit(ctx, e.File, e.Old)
+	case AfterFailure:
+		text, err := forFailure(ctx, w, s, e)
+		if err != nil || text == "" {
+			return nil, err
+		}
+		return e.Answer(agent, text)
 	case Never:
 	}
 	if err != nil {

@@ -21,6 +21,8 @@ type Event struct {
 	Prompt      string // as the person typed it
 	HookContext string // what hooks have added to it already
 	File, Old   string // before an edit: the file, and what it replaces there
+	Command     string // that failed
+	Error       string // what it printed
 }
 
 // Moment is when an agent asks.
@@ -32,6 +34,7 @@ const (
 	AtStart
 	AtPrompt
 	BeforeEdit
+	AfterFailure
 )
 
 // Agents are the agents whose hooks are answered, by their names as a source.
@@ -66,6 +69,9 @@ func Read(raw []byte) (e Event, ok bool) {
 			e.Old = in.Get("tool_input.edits.0.old_string").Str
 		}
 		return e, e.File != "" && e.Old != ""
+	case "PostToolUseFailure":
+		e.Moment, e.Command, e.Error = AfterFailure, in.Get("tool_input.command").Str, in.Get("error").Str
+		return e, e.Command != "" && e.Error != "" && !in.Get("is_interrupt").Bool()
 	}
 	return e, e.Moment != Never
 }

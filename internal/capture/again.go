@@ -57,7 +57,7 @@ func textsOf(s session.Session) []string {
 		out = append(out, t.Content)
 	}
 	for _, c := range s.ToolCalls {
-		out = append(out, c.Path, c.Cmd)
+		out = append(out, c.Path, c.Cmd, string(c.Terms))
 	}
 	return out
 }
@@ -178,7 +178,7 @@ func (r Reredacted) Apply(s *session.Session) (n int) {
 	}
 	for i := range s.ToolCalls {
 		if now, ok := r.Calls[s.ToolCalls[i].Index]; ok {
-			s.ToolCalls[i].Path, s.ToolCalls[i].Cmd = now.Path, now.Cmd
+			s.ToolCalls[i].Path, s.ToolCalls[i].Cmd, s.ToolCalls[i].Terms = now.Path, now.Cmd, now.Terms
 			n++
 		}
 	}

@@ -374,6 +374,11 @@ func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []led
 // redactDrafts makes the records of the drafts: those that may be sent, and private ones.
 func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
 	drafts, apart := g.splitPrivate(drafts)
+	for i, d := range drafts {
+		if d.Needs == "" && slices.ContainsFunc(d.Sessions, saysTerms) {
+			drafts[i].Needs = versionWithTies
+		}
+	}
 	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.countStored(drafts[i], r) })
 	if err != nil {
 		return nil, nil, err
@@ -390,6 +395,11 @@ func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (r
 		*to = append(*to, ledger.Record{Entry: entries[i], TS: when})
 	}
 	return records, private, nil
+}
+
+// saysTerms reports whether a session has calls with terms of errors.
+func saysTerms(s session.Session) bool {
+	return slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Terms != "" })
 }
 
 // redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later entry calls a secret is

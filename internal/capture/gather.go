@@ -564,7 +564,7 @@ func memorySize(s session.Session) int {
 		n += len(t.Content) + 64
 	}
 	for _, c := range s.ToolCalls {
-		n += len(c.Tool) + len(c.Path) + len(c.Cmd) + 64
+		n += len(c.Tool) + len(c.Path) + len(c.Cmd) + len(c.Terms) + 64
 	}
 	return n
 }

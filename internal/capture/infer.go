@@ -83,7 +83,7 @@ func (g *collector) isMine(c git.Commit) bool {
 	})
 }
 
-// versionWithTies is the first version that reads the tie of a link.
+// versionWithTies is the first version that reads the tie of a link, and the terms of a call.
 const versionWithTies = "0.2.0"
 
 // inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, that git told them they made, or of which lines are theirs and that no checkpoint names yet. The entry

@@ -112,7 +112,7 @@ COMMANDS
 
 func (app *App) addAllCommands(help *cobra.Command) {
 	app.root.AddCommand(
-		newRecallCmd(app), newWhyCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
+		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
 		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
 		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app), newSignCmd(app), newMirrorCmd(app),
 		newImportCmd(app), newExportCmd(app), newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),

@@ -25,6 +25,7 @@ type exit struct {
 var exits = map[string][]exit{
 	"recall":     {{args: []string{"zqevil"}}, {args: []string{"--json", "gasket"}}, {args: []string{"--text", "gasket"}}, {args: []string{"--commit", "HEAD"}}, {args: []string{"--full", "gasket"}}},
 	"why":        {{args: []string{"why", "$FILE"}}, {args: []string{"why", "--text", "$FILE:1"}}},
+	"fix":        {{args: []string{"fix", "gasket: no such file or directory"}}, {args: []string{"fix", "--text"}}},
 	"brief":      {{args: []string{"brief"}}, {args: []string{"brief", "--text"}}, {args: []string{"brief", "--hook", "claude-code"}, stdin: `{"session_id":"x","hook_event_name":"SessionStart","source":"startup","cwd":"$CWD"}`}, {args: []string{"brief", "--hook", "claude-code"}, stdin: `{"session_id":"x","hook_event_name":"UserPromptSubmit","prompt":"mend the gasket zqevil in work.txt","cwd":"$CWD"}`}, {args: []string{"brief", "--hook", "claude-code"}, stdin: `{"session_id":"x","hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"$CWD/work.txt"},"cwd":"$CWD"}`}},
 	"show":       {{args: []string{"show", "$ID"}}, {args: []string{"show", "HEAD"}}, {args: []string{"show", "--md", "HEAD"}}, {args: []string{"show", "--text", "HEAD~1..HEAD"}}, {args: []string{"show", "$FILE:1"}}, {args: []string{"show", "--stat", "HEAD"}}},
 	"log":        {{args: []string{"log"}}, {args: []string{"log", "--json"}}, {args: []string{"log", "--oneline"}}},

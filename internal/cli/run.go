@@ -9,10 +9,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -134,11 +136,35 @@ func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Kee
 	}
 	app.tellRedacted(secrets)
 	line := recordLine(kept, r)
+	if status != 0 {
+		line += app.mendedBefore(ctx, kept.Command, r.Text)
+	}
 	if seen {
 		fmt.Fprintln(app.Stderr, line)
 		return
 	}
 	fmt.Fprintf(app.Stdout, "%s%s\n", r.Text, line)
+}
+
+// mendedTime is how long the end of a command that failed waits for how its error was mended before.
+const mendedTime = 150 * time.Millisecond
+
+// mendedBefore is a line about how the error of a command was mended before, behind a new line; "" for nothing, or where that takes too long.
+func (app *App) mendedBefore(ctx context.Context, command, output string) string {
+	ctx, cancel := context.WithTimeout(ctx, mendedTime)
+	defer cancel()
+	quiet := app.Process
+	quiet.Warn = func(error) {}
+	w, err := workspace.Open(ctx, quiet)
+	if err != nil {
+		return ""
+	}
+	defer w.Close()
+	text, err := brief.MendedBefore(ctx, w, command, output)
+	if err != nil || text == "" { // the command's own end is what counts
+		return ""
+	}
+	return "\n" + text
 }
 
 // printUnkept prints an output that could not be stored: all of it if it is still in memory, else its short form.

@@ -22,16 +22,18 @@ import (
 
 // Config holds the settings of one repository.
 type Config struct {
-	Enabled  bool   // rekal.enabled: whether the hooks capture; default true
-	Actor    string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
-	Remote   string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
-	Loud     bool   // rekal.url is there with a user or password, which Addresses lack
-	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
-	Skip     bool   // REKAL_SKIP: let this one command pass by
-	CI       bool   // CI is set in the environment: nobody sits at the keyboard
-	Embed    Embed  // what makes vectors of meaning
-	Records  Records
-	Prices   Prices
+	Enabled        bool   // rekal.enabled: whether the hooks capture; default true
+	Actor          string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
+	Remote         string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
+	Loud           bool   // rekal.url is there with a user or password, which Addresses lack
+	Autopush       bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
+	Skip           bool   // REKAL_SKIP: let this one command pass by
+	CI             bool   // CI is set in the environment: nobody sits at the keyboard
+	Embed          Embed  // what makes vectors of meaning
+	Records        Records
+	Prices         Prices
+	BriefErrorsOff bool // rekal.brief.errors is false: no hook answers a command that failed
+
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
 	Sign           bool // rekal.sign, else commit.gpgSign: whether commits of the ledger are signed
@@ -264,7 +266,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.boolOrTrue("enabled"), Autopush: r.boolOrTrue("autopush"), Records: r.readRecords(), MCPReads: !r.boolOrTrue("mcp.write"), StatsOfAuthors: r.boolOr("stats.authors", false), Sign: r.boolOr("sign", isSigningOn(conf["commit.gpgsign"])),
+		Enabled: r.boolOrTrue("enabled"), Autopush: r.boolOrTrue("autopush"), Records: r.readRecords(), MCPReads: !r.boolOrTrue("mcp.write"), BriefErrorsOff: !r.boolOrTrue("brief.errors"), StatsOfAuthors: r.boolOr("stats.authors", false), Sign: r.boolOr("sign", isSigningOn(conf["commit.gpgsign"])),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {

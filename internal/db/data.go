@@ -62,14 +62,27 @@ func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
 // AppendTools adds the tool calls of parts, whose turns are there. A call has the time of the turn before it, or else that of its session's start.
 func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 	return t.insert(ctx, `INSERT INTO tool_calls VALUES (?1, ?2, ?3, coalesce(?4, (SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?5),
-		?6, ?7, ?8, ?9, ?10, ?11)`, func(row func(...any)) {
+		?6, ?7, ?8, ?9, ?10, ?11, ?12)`, func(row func(...any)) {
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
 				var at time.Time
 				if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
 					at = s.Turns[i].TS
 				}
-				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, orNull(c.Act), orNull(c.Path), orNull(c.Cmd), c.Failed, c.Exit)
+				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, orNull(c.Act), orNull(c.Path), orNull(c.Cmd), c.Failed, c.Exit, orNull(string(c.Terms)))
+			}
+		}
+	})
+}
+
+// AppendFailures adds by which terms the failures of parts are found.
+func (t *Tx) AppendFailures(ctx context.Context, parts []session.Session) error {
+	return t.insert(ctx, "INSERT INTO failures VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
+		for _, s := range parts {
+			for _, c := range s.ToolCalls {
+				for _, term := range c.Terms.List() {
+					row(term, s.ID, c.Index)
+				}
 			}
 		}
 	})
@@ -130,9 +143,9 @@ func turns(ctx context.Context, q Querier, where string, args ...any) ([]session
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) ([]session.ToolCall, error) {
-	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit FROM tool_calls `+where, args...),
+	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit, terms FROM tool_calls `+where, args...),
 		func(c *session.ToolCall) []any {
-			return asList(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit)
+			return asList(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit, textColumn{(*string)(&c.Terms)})
 		})
 }
 

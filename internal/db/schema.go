@@ -4,7 +4,7 @@ import "github.com/git-rekal/git-rekal/internal/session"
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it: the index is then made anew.
-const Version = 17
+const Version = 18
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
 // change of those raises it to Version.
@@ -39,7 +39,8 @@ CREATE UNIQUE INDEX turn ON turns (session, i);
 CREATE TABLE undone (session TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (session, first)) WITHOUT ROWID;
 CREATE TABLE tool_calls (
     session TEXT NOT NULL, i INTEGER NOT NULL, turn INTEGER NOT NULL, ts INTEGER, tool TEXT NOT NULL, act TEXT, path TEXT, cmd TEXT,
-    failed INTEGER NOT NULL, exit INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, i)) WITHOUT ROWID;
+    failed INTEGER NOT NULL, exit INTEGER NOT NULL DEFAULT 0, terms TEXT, PRIMARY KEY (session, i)) WITHOUT ROWID;
+CREATE TABLE failures (term TEXT NOT NULL, session TEXT NOT NULL, i INTEGER NOT NULL, PRIMARY KEY (term, session, i)) WITHOUT ROWID;
 CREATE TABLE usage (
     session TEXT NOT NULL, request TEXT NOT NULL, turn INTEGER NOT NULL, ts INTEGER, checkpoint TEXT NOT NULL, model TEXT NOT NULL,
     input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cost REAL NOT NULL,

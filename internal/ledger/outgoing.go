@@ -75,6 +75,6 @@ func (o *Outgoing) add(s session.Session) {
 		}
 	}
 	for _, c := range s.ToolCalls {
-		p.Bytes += len(c.Path) + len(c.Cmd)
+		p.Bytes += len(c.Path) + len(c.Cmd) + len(c.Terms)
 	}
 }

@@ -216,8 +216,8 @@ func (t *takenOut) removeTexts(of *removedItem, s *session.Session) {
 	for i := range s.ToolCalls {
 		if c := &s.ToolCalls[i]; goes(c.Turn) {
 			t.found = true
-			if c.Path+c.Cmd != "" {
-				c.Path, c.Cmd, changed = "", "", true
+			if c.Path+c.Cmd+string(c.Terms) != "" {
+				c.Path, c.Cmd, c.Terms, changed = "", "", "", true
 				t.calls++
 			}
 		}

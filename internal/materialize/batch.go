@@ -327,6 +327,7 @@ func (b *batch) appendRows(ctx context.Context) error {
 		b.tx.AppendTurns(ctx, b.indexed),
 		b.tx.ReplaceUndone(ctx, b.undone),
 		b.tx.AppendTools(ctx, b.parts),
+		b.tx.AppendFailures(ctx, b.parts),
 		b.tx.AppendUsage(ctx, b.usage),
 		b.tx.AppendParts(ctx, b.commits),
 		b.tx.ReplaceUncommittedPaths(ctx, b.pending),

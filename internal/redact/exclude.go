@@ -101,8 +101,8 @@ func (x excluder) drop(e *session.Entry) (out []Mark) {
 			if c.Path == "" {
 				in = InCommand
 			}
-			if excluded(Mark{Session: e.Sessions[i].ID, In: in, Turn: c.Turn}, c.Path, c.Cmd) {
-				c.Path, c.Cmd = "", ""
+			if excluded(Mark{Session: e.Sessions[i].ID, In: in, Turn: c.Turn}, c.Path, c.Cmd, string(c.Terms)) {
+				c.Path, c.Cmd, c.Terms = "", "", ""
 			}
 		}
 	}

@@ -132,7 +132,19 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	for _, t := range all {
 		t.addTo(&rep)
 	}
+	dropRedactedTerms(&e)
 	return Entry{entry: e}, rep, nil
+}
+
+// dropRedactedTerms leaves out terms of failures from which something was taken: what is left names nothing.
+func dropRedactedTerms(e *session.Entry) {
+	for i := range e.Sessions {
+		for j := range e.Sessions[i].ToolCalls {
+			if c := &e.Sessions[i].ToolCalls[j]; session.HasMark(string(c.Terms)) {
+				c.Terms = session.TermsOf(slices.DeleteFunc(c.Terms.List(), session.HasMark))
+			}
+		}
+	}
 }
 
 // normalise brings a text into its normal form, without what is private and whose home it was in.
@@ -250,6 +262,7 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 			add(InPath, text{}, &c.Tool)
 			add(InPath, text{path: true}, &c.Path)
 			add(InCommand, text{}, &c.Cmd)
+			add(InPath, text{}, (*string)(&c.Terms))
 		}
 	}
 	at = Mark{Turn: -1}

@@ -93,7 +93,7 @@ func callKeyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
 
 // identity is what tells a call from others. How it ended is known later than the call.
 func (c ToolCall) identity() ToolCall {
-	c.Index, c.Act, c.Failed, c.Exit = 0, "", false, 0
+	c.Index, c.Act, c.Failed, c.Exit, c.Terms = 0, "", false, 0, ""
 	return c
 }
 

@@ -80,6 +80,7 @@ type ToolCall struct {
 	Cmd    string `json:"cmd,omitzero"`    // at most CmdPrefix characters of a shell command
 	Failed bool   `json:"failed,omitzero"` // its result is an error: it neither read nor changed what Path names
 	Exit   int    `json:"exit,omitzero"`   // the status with which its command ended, where that is known and not 0
+	Terms  Terms  `json:"terms,omitzero"`  // of the error that its command printed, also where a pipe hid the status
 }
 
 // What a tool call does. A tool that its decoder does not know does none of these.

@@ -24,6 +24,7 @@ type hookFormat struct {
 	startMatcher  string // of SessionStart; "" where the agent matches nothing there
 	prompt        string // the event of a prompt; "" where the agent takes no context there
 	edit          string // the matcher of PreToolUse for edits; "" where the agent takes no context there
+	failure       string // the matcher of PostToolUseFailure for commands; "" where the agent takes no context there
 	timeout       int    // in the agent's unit
 	trustHint     string // what a user of this agent has to know
 	privateToUser bool   // the file is for one user alone
@@ -44,7 +45,7 @@ func agentFiles() []agentFile {
 		{path: ".mcp.json", server: jsonServer("mcpServers", false, command, args)},
 		{
 			path: ".claude/settings.local.json", agent: "claude-code",
-			hooks: &hookFormat{startMatcher: begins, prompt: "UserPromptSubmit", edit: "Edit|MultiEdit", timeout: 5, privateToUser: true},
+			hooks: &hookFormat{startMatcher: begins, prompt: "UserPromptSubmit", edit: "Edit|MultiEdit", failure: "Bash", timeout: 5, privateToUser: true},
 		},
 		{path: ".codex/config.toml", agent: "codex", signs: []string{".codex"}, server: codexServer{}},
 		{
@@ -134,6 +135,9 @@ func (f agentFile) hookAddition(b Brief) addition {
 	}
 	if b.Prompts && f.hooks.prompt != "" {
 		hook(f.hooks.prompt, "")
+	}
+	if b.Start && f.hooks.failure != "" {
+		hook("PostToolUseFailure", f.hooks.failure)
 	}
 	if b.Start {
 		hook("SessionStart", f.hooks.startMatcher)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/failure"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -50,8 +51,8 @@ func (p *part) isCommand(id string) bool {
 // addOutput takes how a command ended, which commits it made, and its output where that is asked for.
 func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
 	d.addCommits(p, id, text)
-	if exit != nil && p.isCommand(id) {
-		p.ToolCalls[p.calls[id][0]].Exit = *exit
+	if p.isCommand(id) {
+		noteEnd(&p.ToolCalls[p.calls[id][0]], text, exit, failed)
 	}
 	o, ok := p.heard.pending[id]
 	if !ok {
@@ -61,6 +62,16 @@ func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
 	delete(d.open, id)
 	o.Text, o.Exit, o.At, o.Failed = strings.Clone(validText(text)), exit, d.ts, failed || exit != nil && *exit != 0
 	p.Outputs, p.heard.at = append(p.Outputs, o), append(p.heard.at, d.start)
+}
+
+// noteEnd notes how a command ended, and the terms of its error, also of one that a pipe hid.
+func noteEnd(c *session.ToolCall, text string, exit *int, failed bool) {
+	if exit != nil {
+		c.Exit = *exit
+	}
+	if failed = failed || c.Exit != 0; failed || failure.Hides(c.Cmd) {
+		c.Terms = failure.Terms(validText(text), failed)
+	}
 }
 
 // claudeStatus is what Claude Code puts before the output of a command that failed.

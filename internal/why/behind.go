@@ -12,7 +12,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -194,16 +193,13 @@ func (b *claimFinder) madeOf(ctx context.Context, id git.OID) (parts []string, c
 	return found.parts, found.copied, nil
 }
 
-// revertOf is how git begins the line that names what a commit reverts.
-var revertOf = lazy.Expr(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
-
 // beforeReverted is what stood before the commit that another one reverts: that brings back lines of it.
 func (b *claimFinder) beforeReverted(id git.OID) []git.OID {
 	c, err := b.repo.Commit(id)
 	if err != nil {
 		return nil
 	}
-	m := revertOf.FindStringSubmatch(c.Message)
+	m := history.RevertOf.FindStringSubmatch(c.Message)
 	if m == nil {
 		return nil
 	}

@@ -1,0 +1,83 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// FailedCall is a call whose command failed, by one of the terms of its error.
+type FailedCall struct {
+	Term, Session string
+	Index         int
+}
+
+// commonTerm is how many failures a term may name that is still looked up: one that names more tells none from another.
+const commonTerm = 2000
+
+// FailuresBy reads the calls whose errors have one of some terms, but for purged sessions, and how many calls have any terms.
+func (d *DB) FailuresBy(ctx context.Context, terms []string) (found []FailedCall, all int, err error) {
+	found, err = readRows(query(ctx, d, `SELECT term, session, i FROM failures WHERE term IN (SELECT value FROM json_each(?1) j
+			WHERE (SELECT count(*) FROM (SELECT 1 FROM failures f WHERE f.term = j.value LIMIT ?2)) < ?2)
+		AND session NOT IN (SELECT id FROM purged)`, terms, commonTerm),
+		func(f *FailedCall) []any { return asList(&f.Term, &f.Session, &f.Index) })
+	if err == nil {
+		err = query(ctx, d, `SELECT count(*) FROM tool_calls WHERE terms IS NOT NULL`).one(&all)
+	}
+	return found, all, err
+}
+
+// FailedCalls reads the calls of a session whose errors have terms, by index.
+func (d *DB) FailedCalls(ctx context.Context, id string) (map[int]session.ToolCall, error) {
+	all, err := tools(ctx, d, `WHERE session = ? AND terms IS NOT NULL`, id)
+	out := make(map[int]session.ToolCall, len(all))
+	for _, c := range all {
+		out[c.Index] = c
+	}
+	return out, err
+}
+
+// CallsFrom reads the tool calls of a session from an index on.
+func (d *DB) CallsFrom(ctx context.Context, id string, from int) ([]session.ToolCall, error) {
+	return tools(ctx, d, `WHERE session = ? AND i >= ? ORDER BY i`, id, from)
+}
+
+// CommandOn is a command that a session ran, on a branch.
+type CommandOn struct {
+	Session string
+	session.ToolCall
+}
+
+// maxLaterSessions is how many sessions behind one are looked into for a command.
+const maxLaterSessions = 30
+
+// CommandsLater reads the commands with a word that ended well in the sessions of a branch that began behind one, the earliest first.
+func (d *DB) CommandsLater(ctx context.Context, id, word string) ([]CommandOn, error) {
+	return readRows(query(ctx, d, `SELECT c.session, c.i, c.turn, c.tool, c.cmd FROM (
+			SELECT l.id, l.started_at FROM sessions s JOIN sessions l ON l.branch = s.branch AND l.branch <> '' AND l.started_at > s.started_at
+			WHERE s.id = ?1 AND l.id NOT IN (SELECT id FROM purged) ORDER BY l.started_at, l.id LIMIT ?3) l
+		JOIN tool_calls c ON c.session = l.id WHERE c.act = 'run' AND NOT c.failed AND c.exit = 0 AND c.terms IS NULL AND instr(c.cmd, ?2)
+		ORDER BY l.started_at, l.id, c.i`, id, word, maxLaterSessions),
+		func(c *CommandOn) []any { return asList(&c.Session, &c.Index, &c.Turn, &c.Tool, textColumn{&c.Cmd}) })
+}
+
+// LinesIn reads which lines a session wrote in some code commits, by commit and path.
+func (d *DB) LinesIn(ctx context.Context, id string, shas []string) (map[[2]string]string, error) {
+	out := map[[2]string]string{}
+	err := Each(ctx, d, func(rows *Rows) error {
+		var sha, path, lines string
+		err := rows.Scan(&sha, &path, &lines)
+		out[[2]string{sha, path}] = lines
+		return err
+	}, `SELECT sha, path, lines FROM wrote WHERE session = ? AND sha IN (SELECT value FROM json_each(?))`, id, shas)
+	return out, err
+}
+
+// LastFailure is the latest call whose error has terms; "" for none.
+func (d *DB) LastFailure(ctx context.Context) (id string, call session.ToolCall, at time.Time, err error) {
+	err = Each(ctx, d, func(rows *Rows) error {
+		return rows.Scan(&id, &call.Index, textColumn{&call.Cmd}, textColumn{(*string)(&call.Terms)}, timeColumn{&at})
+	}, `SELECT session, i, cmd, terms, ts FROM tool_calls WHERE terms IS NOT NULL AND session NOT IN (SELECT id FROM purged) ORDER BY ts DESC, i DESC LIMIT 1`)
+	return id, call, at, err
+}

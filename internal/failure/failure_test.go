@@ -1,0 +1,85 @@
+package failure_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/failure"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+func TestTerms(t *testing.T) {
+	for _, tt := range []struct {
+		name, output string
+		hidden       bool // a pipe hid the status
+		want         []string
+	}{
+		{"a linter", "a/b.go:10:3: Error return value of `os.WriteFile` is not checked (errcheck)\n", false, []string{"error return value of is not checked", "errcheck", "b.go", "os.WriteFile"}},
+		{"a compiler", "./b.go:39:18: undefined: paths.Validate\n", false, []string{"undefined", "b.go", "paths.Validate"}},
+		{"an exception", "Traceback (most recent call last):\n  File \"x.py\", line 1\nModuleNotFoundError: No module named 'yaml'\n", false, []string{"traceback most call", "no module named", "ModuleNotFoundError", "yaml"}},
+		{"a shell", "cat: notes/a: No such file or directory\n", false, []string{"no such file or directory", "notes/a"}},
+		{"an option", "fatal: unrecognized argument: --no-stat\n", false, []string{"fatal unrecognized argument", "--no-stat"}},
+		{"a runner of tasks says nothing", "[lint] ERROR task failed\nmake: *** [lint] Error 1\nx.go:1:1: declared and not used: y2 (typecheck)\n", false, []string{"declared and not used", "typecheck", "x.go"}},
+		{"words of a customer's data stay here", "error: cannot bill ACME for Jane's yacht\n", false, []string{"error cannot for"}},
+		{"nothing", "", false, nil},
+		{"a test, through a pipe", "--- FAIL: TestCart/empty (0.00s)\n    cart_test.go:9: got 1, want 2\nFAIL\n", true, []string{"got want", "cart_test.go", "TestCart/empty"}},
+		{"the word error, through a pipe", "grep found error in a sentence\n", true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := failure.Terms(tt.output, !tt.hidden).List()
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTermsAreBounded reads an output with more names than a call keeps.
+func TestTermsAreBounded(t *testing.T) {
+	var long strings.Builder
+	for range 100 {
+		long.WriteString("x.go:1:1: undefined: " + strings.Repeat("LongName", 20) + "\nx.go:2:2: undefined: ShortName" + strings.Repeat("x", long.Len()%50) + "\n")
+	}
+	got := failure.Terms(long.String(), true).List()
+	if len(got) > session.MaxTerms {
+		t.Errorf("%d terms", len(got))
+	}
+	for _, term := range got {
+		if len(term) > session.MaxTerm {
+			t.Errorf("a term of %d bytes", len(term))
+		}
+	}
+}
+
+func TestPasses(t *testing.T) {
+	for _, tt := range []struct {
+		failed, passed string
+		want           bool
+	}{
+		{"mise run lint 2>&1", "mise run lint", true},
+		{"mise run fmt && mise run lint", "mise run lint && mise run test", true},
+		{"mise run lint", "mise run test", false},
+		{"go test ./a -run TestX", "go test -count=1 ./a -run TestX", true},
+		{"go test ./a", "go test ./b", false},
+		{"git diff main --no-stat", "git diff main", true},
+		{"cd sub && timeout 60 go build ./...", "FOO=1 git rekal run -- go build ./...", true},
+		{"cd nowhere", "cd nowhere", true},
+		{"echo a", "echo a", false},
+		{"python3 <<'EOF'\nprint(1)\nEOF", "python3 x.py", false},
+		{"make >log 2> err", "make", true},
+	} {
+		if got := failure.Passes(failure.Form(tt.passed), failure.Form(tt.failed)); got != tt.want {
+			t.Errorf("%q passes for %q: %v, want %v (%q, %q)", tt.passed, tt.failed, got, tt.want, failure.Form(tt.passed), failure.Form(tt.failed))
+		}
+	}
+}
+
+func TestHides(t *testing.T) {
+	for line, want := range map[string]bool{"go test | tail": true, "go test || go vet": false, "go test; echo x": true, "go test || true": true, "go test && go vet": false} {
+		if got := failure.Hides(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}

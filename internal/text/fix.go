@@ -1,0 +1,86 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Fix is where an error was mended before, the best first and whole, of the others a line.
+func Fix(look Look, a result.Fix) string {
+	p := &page{Look: look}
+	for i, m := range a.Results {
+		p.blankLine()
+		if i == 0 {
+			p.writeMended(m)
+			continue
+		}
+		p.writeLine("", "  ", p.joinFacts(unstyled, "also "+p.id(m.ID), p.when(m.PassedAt), p.person(m.Author, ""), changedFiles(m), m.Address)...)
+	}
+	if len(a.Results) == 0 {
+		p.writeLine("", "", span{text: "No failure like this one was mended here before."})
+	}
+	return p.String()
+}
+
+// writeMended is one pair: the error, what was changed, what was said.
+func (p *page) writeMended(m result.Mended) {
+	failed := "failed " + p.day(m.FailedAt)
+	if m.FailedAt == "" {
+		failed = "failed"
+	}
+	p.writeLine("", "  ", printableSpan(bold, m.Command))
+	p.writeLine("", "  ", p.joinFacts(unstyled, failed, "passed "+p.day(m.PassedAt), p.person(m.Author, ""), m.Source, p.recordOrSession(m))...)
+	for _, line := range m.Error {
+		p.writeLine("    ", "    ", printableSpan(red, line))
+	}
+	if len(m.Error) == 0 {
+		p.writeLine("    ", "    ", printableSpan(red, strings.Join(m.Terms, "; ")))
+	}
+	if m.PassedWith != "" {
+		p.writeLine("  ", "    ", span{text: "passed as: ", style: cyan}, printableSpan(unstyled, m.PassedWith))
+	}
+	for _, f := range m.Files {
+		p.writeLine("  ", "    ", p.joinFacts(unstyled, "changed "+f.Path+linesOf(f.Lines), f.Commit, freshnessInWords(f.Freshness))...)
+	}
+	if m.More > 0 {
+		p.writeLine("  ", "    ", span{text: "and " + session.CountNoun(m.More, "other file")})
+	}
+	for _, o := range m.Commits {
+		p.writeLine("  ", "    ", append([]span{{text: "commit "}}, p.origin(o)...)...)
+	}
+	if m.Said != "" {
+		p.writeLine("  ", "    ", span{text: "said: ", style: cyan}, printableSpan(unstyled, m.Said))
+	}
+	if m.Address != "" {
+		p.writeLine("  ", "    ", span{text: "read on: "}, unbrokenSpan(cyan, "git rekal query --session "+m.Address))
+	}
+}
+
+func (p *page) recordOrSession(m result.Mended) string {
+	if m.ID == "" {
+		return fmt.Sprintf("record %d", m.Record)
+	}
+	return "session " + p.id(m.ID)
+}
+
+func linesOf(lines string) string {
+	if lines == "" {
+		return ""
+	}
+	return ":" + lines
+}
+
+func freshnessInWords(is string) string {
+	return map[string]string{result.Fresh: "still so", result.StaleChanged: "changed since", result.StaleDeleted: "gone"}[is]
+}
+
+func changedFiles(m result.Mended) string {
+	var paths []string
+	for _, f := range m.Files {
+		paths = append(paths, f.Path)
+	}
+	return strings.Join(paths[:min(len(paths), 3)], ", ")
+}
