@@ -13,29 +13,40 @@ type FailedCall struct {
 	Index         int
 }
 
-// commonTerm is how many failures a term may name that is still looked up: one that names more tells none from another.
-const commonTerm = 2000
+// How many failures are read of a term, the latest, and up to which number they are counted.
+const (
+	readOfTerm = 1000
+	countTerms = 30_000
+)
 
-// FailuresBy reads the calls whose errors have one of some terms, but for purged sessions, and how many calls have any terms.
-func (d *DB) FailuresBy(ctx context.Context, terms []string) (found []FailedCall, all int, err error) {
-	found, err = readRows(query(ctx, d, `SELECT term, session, i FROM failures WHERE term IN (SELECT value FROM json_each(?1) j
-			WHERE (SELECT count(*) FROM (SELECT 1 FROM failures f WHERE f.term = j.value LIMIT ?2)) < ?2)
-		AND session NOT IN (SELECT id FROM purged)`, terms, commonTerm),
-		func(f *FailedCall) []any { return asList(&f.Term, &f.Session, &f.Index) })
-	if err == nil {
-		err = query(ctx, d, `SELECT count(*) FROM tool_calls WHERE terms IS NOT NULL`).one(&all)
+// FailuresBy reads the latest calls whose errors have one of some terms, but for purged sessions; how many calls each term names, and all terms name, as
+// far as that is counted.
+func (d *DB) FailuresBy(ctx context.Context, terms []string) (found []FailedCall, counts map[string]int, all int, err error) {
+	counts = map[string]int{}
+	for _, term := range terms {
+		of, err := readRows(query(ctx, d, `SELECT term, session, i FROM failures WHERE term = ? AND session NOT IN (SELECT id FROM purged)
+			ORDER BY session DESC, i DESC LIMIT ?`, term, readOfTerm),
+			func(f *FailedCall) []any { return asList(&f.Term, &f.Session, &f.Index) })
+		n := len(of)
+		if err == nil && n == readOfTerm {
+			err = query(ctx, d, `SELECT count(*) FROM (SELECT 1 FROM failures WHERE term = ? LIMIT ?)`, term, countTerms).one(&n)
+		}
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		found, counts[term] = append(found, of...), n
 	}
-	return found, all, err
+	err = query(ctx, d, `SELECT count(*) FROM (SELECT 1 FROM failures LIMIT ?)`, countTerms).one(&all)
+	return found, counts, all, err
 }
 
-// FailedCalls reads the calls of a session whose errors have terms, by index.
-func (d *DB) FailedCalls(ctx context.Context, id string) (map[int]session.ToolCall, error) {
-	all, err := tools(ctx, d, `WHERE session = ? AND terms IS NOT NULL`, id)
-	out := make(map[int]session.ToolCall, len(all))
-	for _, c := range all {
-		out[c.Index] = c
+// FailedCall reads a call.
+func (d *DB) FailedCall(ctx context.Context, id string, i int) (call session.ToolCall, err error) {
+	all, err := tools(ctx, d, `WHERE session = ? AND i = ?`, id, i)
+	if len(all) > 0 {
+		call = all[0]
 	}
-	return out, err
+	return call, err
 }
 
 // CallsFrom reads the tool calls of a session from an index on.

@@ -44,10 +44,8 @@ func termsOf(lines []string) session.Terms {
 		for _, c := range codesOf(line) {
 			add(&codes, maxCodes, c)
 		}
-		for _, expr := range []*lazy.Regexp{quoted, missing} {
-			for _, m := range expr.FindAllStringSubmatch(line, 4) {
-				add(&names, session.MaxTerms, strings.TrimSuffix(strings.TrimPrefix(strings.Join(m[1:], ""), "./"), "/"))
-			}
+		for _, name := range namesSaid(line) {
+			add(&names, session.MaxTerms, strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/"))
 		}
 		terms, paths := compress.Names(line)
 		for _, t := range terms {
@@ -128,17 +126,32 @@ func isNameSign(r rune) bool { return strings.ContainsRune("_/.-:0123456789", r)
 // quoted is a name that a message quotes, or says behind a colon or the word for what it is.
 var quoted = lazy.Expr("[\x60'\"\u2018\u201c]([A-Za-z_@./-][\\w@./:-]{1,60})[\x60'\"\u2019\u201d]|\\b(?:undefined|named?|module|command not found|package|option|argument|target|task):? ([A-Za-z_@./-][\\w@./:-]{1,60})\\s*$|^(?:\\S+: )?(?:line \\d+: )?([\\w./-]{2,40}): command not found")
 
-// missing is the path of which a shell or a program says that it is not there, and place is no name, but where something stands.
+// missingBefore and missingBehind are the path of which a shell or a program says that it is not there, and place is no name, but where something stands.
 var (
-	missing = lazy.Expr("([^\\s:'\"\x60]{2,80})['\"\x60]?: (?i:no such file or directory|not a directory|permission denied|directory not found)|(?i:no such file or directory|no matches found): ['\"]?([^\\s:'\"]{2,80})")
-	place   = lazy.Expr(`^[\w.]+:\d+$`)
+	missingBefore = lazy.Expr("([^\\s:'\"\x60]{2,80})['\"\x60]?: (?i:no such file or directory|not a directory|permission denied|directory not found)")
+	missingBehind = lazy.Expr(`(?i:no such file or directory|no matches found): ['"]?([^\s:'"]{2,80})`)
+	place         = lazy.Expr(`^[\w.]+:\d+$`)
 )
+
+// namesSaid are the names that a message quotes or speaks of.
+func namesSaid(line string) (out []string) {
+	for _, m := range quoted.FindAllStringSubmatch(line, 4) {
+		out = append(out, strings.Join(m[1:], ""))
+	}
+	if m := missingBehind.FindStringSubmatch(line); m != nil {
+		return append(out, m[1])
+	}
+	if m := missingBefore.FindStringSubmatch(line); m != nil {
+		out = append(out, m[1])
+	}
+	return out
+}
 
 // codes are rules of linters, codes of compilers, numbers of errors, and types of exceptions.
 var (
 	rule  = lazy.Expr(`\(([a-z][a-z0-9-]{2,30})\)\s*$|\s(@?[a-z][\w-]*/[\w/-]{3,60})\s*$`)
 	code  = lazy.Expr(`\b(?:[A-Z]{1,6}\d{2,5}|E[A-Z]{3,14}|CONFLICT|HTTP [45]\d\d)\b`)
-	types = lazy.Expr(`\b(?:[A-Za-z_][\w.]*(?:Error|Exception|Panic|Warning)|SIG[A-Z]{3,5}|AssertionError)\b`)
+	types = lazy.Expr(`\b(?:[A-Za-z_][\w.]*(?:Error|Exception|Panic|Warning)|SIG[A-Z]{3,5})\b`)
 )
 
 // common is a term that names a kind of error, and nothing that has it.

@@ -129,40 +129,18 @@ func (f Finder) lastFailure(ctx context.Context, req Request) (Request, error) {
 
 // candidates are the failures that are like an error, the most alike first.
 func (f Finder) candidates(ctx context.Context, req Request, terms []string) ([]candidate, error) {
-	found, all, err := f.Index.FailuresBy(ctx, terms)
+	found, counts, all, err := f.Index.FailuresBy(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	w := newWeights(terms, found, all)
-	type key struct {
-		session string
-		i       int
-	}
-	shared := map[key][]string{}
-	for _, c := range found {
-		if !slices.Contains(req.Without, c.Session) {
-			k := key{c.Session, c.Index}
-			shared[k] = append(shared[k], c.Term)
-		}
-	}
-	form := failure.Form(req.Command)
+	w, form := newWeights(counts, all), failure.Form(req.Command)
 	var out []candidate
-	bySession := map[string]map[int]session.ToolCall{}
-	for k, has := range shared {
-		if w.sum(has) < leastWeight || w.sum(has) < leastShare*w.sum(terms) {
-			continue
+	for _, c := range mostShared(found, req.Without, w, leastShare*w.sum(terms)) {
+		if c.call, err = f.Index.FailedCall(ctx, c.session, c.call.Index); err != nil {
+			return nil, err
 		}
-		if bySession[k.session] == nil {
-			calls, err := f.Index.FailedCalls(ctx, k.session)
-			if err != nil {
-				return nil, err
-			}
-			bySession[k.session] = calls
-		}
-		c := candidate{session: k.session, call: bySession[k.session][k.i], terms: has}
-		c.score = w.alike(terms, c.call.Terms.List(), has)
-		if out = append(out, c); !c.isAlike(form) {
-			out = out[:len(out)-1]
+		if c.score = w.alike(terms, c.call.Terms.List(), c.terms); c.isAlike(form) {
+			out = append(out, c)
 		}
 	}
 	ran, err := f.recordCandidates(ctx, terms, form, w)
@@ -176,6 +154,35 @@ func (f Finder) candidates(ctx context.Context, req Request, terms []string) ([]
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.session, a.session), cmp.Compare(b.call.Index, a.call.Index))
 	})
 	return out[:min(len(out), looked)], err
+}
+
+// maxShared is how many failures are read, those that share most.
+const maxShared = 400
+
+// mostShared are the failures that share most of an error's terms, but for those that share less weight than some.
+func mostShared(found []db.FailedCall, without []string, w weights, least float64) (out []candidate) {
+	type key struct {
+		session string
+		i       int
+	}
+	at := map[key]int{}
+	for _, c := range found {
+		k := key{c.Session, c.Index}
+		i, ok := at[k]
+		if !ok {
+			i, at[k] = len(out), len(out)
+			out = append(out, candidate{session: c.Session, call: session.ToolCall{Index: c.Index}})
+		}
+		out[i].terms = append(out[i].terms, c.Term)
+	}
+	out = slices.DeleteFunc(out, func(c candidate) bool {
+		weight := w.sum(c.terms)
+		return weight < max(least, leastWeight) || slices.Contains(without, c.session)
+	})
+	slices.SortStableFunc(out, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(w.sum(b.terms), w.sum(a.terms)), cmp.Compare(b.session, a.session), cmp.Compare(b.call.Index, a.call.Index))
+	})
+	return out[:min(len(out), maxShared)]
 }
 
 // isAlike reports whether a failure is enough like the error of a command.
@@ -218,20 +225,20 @@ type weights struct {
 	other float64 // of a term of which nothing is known
 }
 
-func newWeights(terms []string, found []db.FailedCall, all int) weights {
-	n := map[string]int{}
-	for _, c := range found {
-		n[c.Term]++
-	}
-	w := weights{of: map[string]float64{}, other: math.Log(1 + float64(all+1)/3)}
-	for _, t := range terms {
-		w.of[t] = math.Log(1 + float64(all+1)/float64(n[t]+1))
+func newWeights(counts map[string]int, all int) weights {
+	calls := float64(all)/termsOfCall + 1
+	w := weights{of: map[string]float64{}, other: math.Log(1 + calls/3)}
+	for t, n := range counts {
+		w.of[t] = math.Log(1 + calls/float64(n+1))
 		if strings.IndexByte(t, ' ') > 0 { // a message tells more than a name in it
 			w.of[t] *= 1.5
 		}
 	}
 	return w
 }
+
+// termsOfCall is how many terms a call has in the middle.
+const termsOfCall = 4.5
 
 func (w weights) sum(terms []string) (sum float64) {
 	for _, t := range terms {

@@ -20,6 +20,9 @@ type pass struct {
 	commits int                // of the session since the failure
 }
 
+// maxLater is for how many failures a pass is looked for in later sessions, which takes long.
+const maxLater = 5
+
 // pairs are the failures behind which a pass stands, each pass once: what stands behind a commit before what was never committed, then the most alike.
 func (f Finder) pairs(ctx context.Context, found []candidate) (out []candidate, err error) {
 	type key struct {
@@ -27,8 +30,11 @@ func (f Finder) pairs(ctx context.Context, found []candidate) (out []candidate, 
 		i       int
 	}
 	at, read := map[key]int{}, map[string][]session.ToolCall{}
-	for _, c := range found {
-		if c.pass, err = f.passOf(ctx, c, read); err != nil {
+	for i, c := range found {
+		if c.pass, err = f.passOf(ctx, c, read); err == nil && c.pass == nil && i < maxLater {
+			c.pass, err = f.laterPass(ctx, c)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if c.pass == nil {
@@ -60,7 +66,7 @@ func (c candidate) rank() (n int) {
 	return n + min(c.pass.commits, 1)
 }
 
-// passOf finds the nearest pass behind a failure: in its session, else in a later one on the same branch.
+// passOf finds the nearest pass behind a failure in its session.
 func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]session.ToolCall) (_ *pass, err error) {
 	form := failure.Form(c.call.Cmd)
 	if len(form) == 0 {
@@ -100,11 +106,16 @@ func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]sessi
 		}
 		return p, nil
 	}
-	return f.laterPass(ctx, c, form, p)
+	return nil, nil
 }
 
 // laterPass finds a pass in a later session of the branch.
-func (f Finder) laterPass(ctx context.Context, c candidate, form []string, p *pass) (*pass, error) {
+func (f Finder) laterPass(ctx context.Context, c candidate) (*pass, error) {
+	form := failure.Form(c.call.Cmd)
+	if len(form) == 0 || c.record != nil {
+		return nil, nil
+	}
+	p := &pass{}
 	program, _, _ := strings.Cut(form[len(form)-1], " ")
 	later, err := f.Index.CommandsLater(ctx, c.session, program)
 	for _, l := range later {
