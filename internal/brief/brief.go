@@ -29,6 +29,7 @@ const (
 	AboutPrompt  = "prompt"  // a prompt names what it is about
 	AboutSame    = "same"    // it changed the files that the running session changes
 	AboutLines   = "lines"   // it wrote the lines that are about to be edited
+	AboutTried   = "tried"   // it changed the file in a commit that was reverted
 )
 
 // mostOfKind is how many lines of a kind the brief at a start has at most.

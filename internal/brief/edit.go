@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,9 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	if err != nil {
 		return nil, err
 	}
+	if tried, err := s.tried(ctx, name, ownIDs); err != nil || len(tried) > 0 {
+		return tried, err
+	}
 	answer, err := s.Index.Why(ctx, ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", file, from, to), Limit: 1})
 	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) { // not committed, binary, too large
 		return nil, nil
@@ -47,6 +51,26 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	exact := h.Explains.Exact[0]
 	out := s.withoutRepeats(append(notes, hitLine(h, AboutLines, fmt.Sprintf("%s:%d,%d", name, exact[0], exact[1]))))
 	return out[:min(len(out), 1)], nil
+}
+
+// tried is at most one line about a session that changed a file in a commit that was reverted.
+func (s Source) tried(ctx context.Context, file string, ownIDs []string) ([]result.BriefLine, error) {
+	reverted, err := s.Index.Reverted(ctx)
+	if err != nil || len(reverted) == 0 {
+		return nil, err
+	}
+	behind, err := s.Index.SessionsIn(ctx, file, slices.Sorted(maps.Keys(reverted)))
+	if err != nil {
+		return nil, err
+	}
+	for _, sha := range slices.Sorted(maps.Keys(behind)) {
+		ids := slices.DeleteFunc(behind[sha], func(id string) bool { return slices.Contains(ownIDs, id) })
+		lines, err := s.briefLines(ctx, ids[:min(len(ids), 1)], AboutTried, reverted[sha].String())
+		if lines = s.withoutRepeats(lines); err != nil || len(lines) > 0 {
+			return lines, err
+		}
+	}
+	return nil, nil
 }
 
 // findUniqueText finds the first and the last line of a text in a file; ok is false unless the file holds the text exactly once.

@@ -154,6 +154,8 @@ func whyTold(l result.BriefLine) string {
 		return "also changed " + l.Of
 	case AboutLines:
 		return "wrote " + l.Of
+	case AboutTried:
+		return "tried before, and " + session.Shorten(l.Of, mostTitle)
 	}
 	return l.About
 }

@@ -92,3 +92,9 @@ func (d *DB) LastFailure(ctx context.Context) (id string, call session.ToolCall,
 	}, `SELECT session, i, cmd, terms, ts FROM tool_calls WHERE terms IS NOT NULL AND session NOT IN (SELECT id FROM purged) ORDER BY ts DESC, i DESC LIMIT 1`)
 	return id, call, at, err
 }
+
+// SessionsIn reads which sessions stand behind those of some code commits that changed a file, by commit.
+func (d *DB) SessionsIn(ctx context.Context, path string, shas []string) (map[string][]string, error) {
+	return readGroups(query(ctx, d, `SELECT DISTINCT t.sha, t.session FROM behind t JOIN checkpoint_files f ON f.checkpoint = t.checkpoint
+		WHERE t.sha IN (SELECT value FROM json_each(?)) AND f.path = ? AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.ts DESC, t.session`, shas, path))
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/failure"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -36,7 +37,8 @@ type Request struct {
 type Finder struct {
 	Index   *db.DB
 	Repo    *git.Repo
-	Records *records.View // nil: none
+	Records *records.View  // nil: none
+	History history.Memory // of walks; nil for none
 }
 
 // How alike errors must be, 0 to 1: where the command is the same, less will do. Terms that are all common say nothing. Measured on real sessions

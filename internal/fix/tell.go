@@ -118,14 +118,14 @@ func (f Finder) tellChanges(ctx context.Context, m *result.Mended, c candidate, 
 
 // commitsBetween are the commits of a session from the failure up to the first behind the pass; ok is false if a later commit took one of them back.
 func (f Finder) commitsBetween(ctx context.Context, of result.Session, failedAt, passedAt time.Time) (out []result.Origin, ok bool, err error) {
-	reverted := map[git.OID]git.Commit(nil)
+	var reverted map[git.OID]history.Revert
 	for _, c := range slices.Backward(of.Commits) { // the latest come first
 		at, err := time.Parse(time.RFC3339, c.TS)
 		if err != nil || at.Before(failedAt.Truncate(time.Second)) {
 			continue
 		}
 		if reverted == nil {
-			if reverted, err = history.Reverted(ctx, f.Repo); err != nil {
+			if reverted, err = history.Reverted(ctx, f.Repo, f.History); err != nil {
 				return nil, false, err
 			}
 		}

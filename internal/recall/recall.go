@@ -406,7 +406,7 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 			}
 		}
 	}
-	return out, nil
+	return out, markReverted(ctx, repo, req, facets, became, out)
 }
 
 // snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which no branch leads.

@@ -151,6 +151,22 @@ type Explains struct {
 	Origins []Origin `json:"origins,omitempty"` // the first of Commits, with what they say
 }
 
+// Reverted is a commit that a later one took back.
+type Reverted struct {
+	Commit string `json:"commit"`
+	By     string `json:"by"`
+	Reason string `json:"reason,omitempty"` // as the message of By says it, on one line
+}
+
+// String says it on one line.
+func (r Reverted) String() string {
+	out := r.Commit + " was reverted by " + r.By
+	if r.Reason != "" {
+		out += ": " + r.Reason
+	}
+	return out
+}
+
 // Origin is a commit that brought lines, or came of a turn.
 type Origin struct {
 	Commit  string `json:"commit"` // abbreviated
@@ -201,6 +217,9 @@ type Hit struct {
 	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated: those that are here, then the others, the latest first
 	Missing    []string `json:"missing,omitempty"`      // those of Commits that are not in this clone
 	Checkpoint string   `json:"checkpoint,omitempty"`
+
+	Reverted []Reverted `json:"reverted,omitempty"` // those of its commits that a later one took back
+
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
 	Files      []string `json:"files,omitempty"`      // the first few that it changed

@@ -105,6 +105,9 @@ func (p *page) writeHit(rank int, h result.Hit) {
 	if len(h.Commits) > 0 {
 		p.writeLine(in, more, p.commitSpans(h)...)
 	}
+	for _, r := range h.Reverted {
+		p.writeLine(in, more, printableSpan(yellow, r.String()))
+	}
 	p.writePassage(in, h)
 	if files := firstFiles(h); len(files) > 0 {
 		p.writeLine(in, in, files...)

@@ -236,7 +236,7 @@ func (it Item) essentialMarks() (out string) {
 	for _, mark := range []struct {
 		is   bool
 		name string
-	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Signature != "", it.Signature}, {it.Purged, "purged"}} {
+	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Signature != "", it.Signature}, {len(it.Reverted) > 0, "reverted"}, {it.Purged, "purged"}} {
 		if mark.is {
 			out += " | " + mark.name
 		}
