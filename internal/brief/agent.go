@@ -54,12 +54,15 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 	}
 	s := newSource(ctx, w, index)
 	s.Native, s.Seen = e.Session, e.SeenIn(tail)
-	budget := PromptBudget
+	budget, own := PromptBudget, ""
 	var lines []result.BriefLine
 	switch e.Moment {
 	case AtStart:
 		budget = StartBudget
-		lines, _, err = startBrief(ctx, w, s)
+		if lines, _, err = startBrief(ctx, w, s); err == nil && e.hasForgotten(tail) {
+			own, err = ownFacts(ctx, w, agent, e, tail)
+			budget = max(StartBudget-Tokens(own), PromptBudget)
+		}
 	case AtPrompt:
 		lines, err = s.Prompt(ctx, e.Prompt, filesEditedBy(ctx, w, agent, e, tail))
 	case BeforeEdit:
@@ -76,10 +79,10 @@ func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event)
 		return nil, err
 	}
 	text, _, err := redactToBudget(ctx, w, lines, budget)
-	if err != nil || text == "" {
+	if err != nil || own+text == "" {
 		return nil, err
 	}
-	return e.Answer(agent, text)
+	return e.Answer(agent, own+text)
 }
 
 func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) Source {
@@ -149,17 +152,8 @@ func lastLines(path string) ([]byte, error) {
 
 // filesEditedBy are the files that a running session has changed, as its transcript tells.
 func filesEditedBy(ctx context.Context, w *workspace.Workspace, name string, e Event, tail []byte) (files []string) {
-	i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == name })
-	roots, err := w.Repo.Worktrees()
-	if i < 0 || err != nil || len(tail) == 0 {
-		return nil
-	}
-	opt := transcript.Options{File: transcript.File{Path: e.Transcript, NativeID: e.Session}, Roots: roots, Inside: true}
-	doc, err := transcript.Agents()[i].Decode(ctx, bytes.NewReader(tail), opt)
-	if err != nil {
-		return nil
-	}
-	for _, part := range doc.Sessions {
+	parts := runningParts(ctx, w, name, e, tail)
+	for _, part := range parts {
 		for _, c := range part.ToolCalls {
 			if p := c.EditedPath(); session.IsPathInTree(p) && !slices.Contains(files, p) {
 				files = append(files, p)

@@ -101,6 +101,19 @@ func (e Event) Answer(agent, text string) ([]byte, error) {
 	return json.Marshal(map[string]specific{"hookSpecificOutput": {e.Name, text}})
 }
 
+// compactions are in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
+func compactions() []string {
+	return []string{`"compact_boundary"`, `"session.compaction_complete"`}
+}
+
+// hasForgotten reports whether a session was compacted, and was not told since what it did before.
+func (e Event) hasForgotten(transcript []byte) bool {
+	if !e.Resumed {
+		return e.Compacted
+	}
+	return slices.ContainsFunc(compactions(), func(mark string) bool { return bytes.Contains(transcript, []byte(mark)) }) && !e.SeenIn(transcript)(ownHead[len("<git-rekal> "):])
+}
+
 // SeenIn returns Source.Seen, given the end of the session's transcript. A name was seen if it stands in the transcript since the last compaction (an
 // answer of recall, an earlier brief), or in what hooks added to the prompt.
 func (e Event) SeenIn(transcript []byte) func(name string) bool {
@@ -110,8 +123,7 @@ func (e Event) SeenIn(transcript []byte) func(name string) bool {
 	if e.Resumed {
 		transcript = withoutDropped(transcript)
 	}
-	// They stand in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
-	for _, mark := range []string{`"compact_boundary"`, `"session.compaction_complete"`} {
+	for _, mark := range compactions() {
 		transcript = transcript[max(0, bytes.LastIndex(transcript, []byte(mark))):]
 	}
 	return func(name string) bool {
