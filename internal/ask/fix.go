@@ -38,3 +38,13 @@ func (m *Moment) Reverted(ctx context.Context) (map[string]result.Reverted, erro
 	}
 	return out, err
 }
+
+// Failures counts what failed, by command: see fix.Finder.Failures.
+func (m *Moment) Failures(ctx context.Context, req StatsRequest) (result.Failures, error) {
+	req.Now = m.w.Now()
+	span, err := req.Span(m.w.Repo)
+	if err != nil {
+		return result.Failures{}, err
+	}
+	return fix.Finder{Index: m.DB, Repo: m.w.Repo}.Failures(ctx, span.Since, span.Until, req.Limit)
+}

@@ -20,6 +20,7 @@ import (
 type statsOptions struct {
 	req             ask.StatsRequest
 	lines, sessions bool
+	failures        bool
 	of              string // a path or a range
 	group           groupFlags
 	shape           outputFlags
@@ -29,7 +30,7 @@ type statsOptions struct {
 func newStatsCmd(app *App) *cobra.Command {
 	c := &statsOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
-		Use: "stats [--by WHAT | --sessions | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
+		Use: "stats [--by WHAT | --sessions | --failures | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
 		Long: `
 Sums up what requests to language models took, as the agents' own transcripts count them; nothing is estimated. Input is what was
 neither read from a cache nor written to one, output includes what the model thought. Nothing is counted of cursor, droid and
@@ -48,6 +49,8 @@ input, output, cacheRead and cacheWrite:
 With --sessions it counts sessions instead: a calendar of the last year, how long they last, how many stand behind a commit, and which files change
 together. Nobody is compared with others.
 
+With --failures it counts commands that failed, with where each was mended last ("git rekal fix" tells how).
+
 With --lines it says who wrote the lines of HEAD, of a file or folder, or those that the commits of a range brought, as "why" does of each:
 a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
 file; .git/rekal/state.db keeps the answers.
@@ -59,6 +62,7 @@ file; .git/rekal/state.db keeps the answers.
 	fs := cmd.Flags()
 	fs.StringVar(&c.req.By, "by", "model", "sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session")
 	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
+	fs.BoolVar(&c.failures, "failures", false, "count commands that failed")
 	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
@@ -74,6 +78,13 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 	}
 	if len(args) > 0 {
 		return &extraError{args[0]}
+	}
+	if c.failures {
+		for _, flag := range []string{"by", groupFlag, "all", "sessions", "lines", "agent"} {
+			if fs.Changed(flag) {
+				return fmt.Errorf("--%s does not go with --failures", flag)
+			}
+		}
 	}
 	for _, flag := range []string{"by", groupFlag, "all", "sessions", "agent", "since", "until"} {
 		if ofTokens := slices.Contains([]string{"by", groupFlag, "all"}, flag); fs.Changed(flag) && (c.lines || c.sessions && ofTokens) {
@@ -97,6 +108,12 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 		switch {
 		case c.lines:
 			return c.countLines(ctx, app, w, at)
+		case c.failures:
+			failures, err := at.Failures(ctx, c.req)
+			if err != nil {
+				return withFlagName(err)
+			}
+			return c.shape.answer(ctx, app, w, failures, nil, func(l text.Look) string { return text.Failures(l, failures) })
 		case c.sessions:
 			work, err := at.Work(ctx, c.req)
 			if err != nil {

@@ -98,3 +98,19 @@ func (d *DB) SessionsIn(ctx context.Context, path string, shas []string) (map[st
 	return readGroups(query(ctx, d, `SELECT DISTINCT t.sha, t.session FROM behind t JOIN checkpoint_files f ON f.checkpoint = t.checkpoint
 		WHERE t.sha IN (SELECT value FROM json_each(?)) AND f.path = ? AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.ts DESC, t.session`, shas, path))
 }
+
+// FailureAt is a call whose command failed, and when.
+type FailureAt struct {
+	Session string
+	TS      time.Time
+	session.ToolCall
+}
+
+// FailuresIn reads the calls in a time whose errors have terms, the latest first; a zero time leaves that side open.
+func (d *DB) FailuresIn(ctx context.Context, since, until time.Time) ([]FailureAt, error) {
+	return readRows(query(ctx, d, `SELECT session, ts, i, turn, cmd, terms FROM tool_calls WHERE terms IS NOT NULL AND session NOT IN (SELECT id FROM purged)
+		AND (?1 IS NULL OR ts >= ?1) AND (?2 IS NULL OR ts < ?2) ORDER BY ts DESC, session, i DESC`, microsOrNull(since), microsOrNull(until)),
+		func(f *FailureAt) []any {
+			return asList(&f.Session, timeColumn{&f.TS}, &f.Index, &f.Turn, textColumn{&f.Cmd}, textColumn{(*string)(&f.Terms)})
+		})
+}

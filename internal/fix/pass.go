@@ -80,7 +80,9 @@ func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]sessi
 		if calls, err = f.Index.CallsFrom(ctx, c.session, 0); err != nil {
 			return nil, err
 		}
-		read[c.session] = calls
+		if read != nil {
+			read[c.session] = calls
+		}
 	}
 	if i := slices.IndexFunc(calls, func(call session.ToolCall) bool { return call.Index > c.call.Index }); i >= 0 {
 		calls = calls[i:]

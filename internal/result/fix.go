@@ -40,3 +40,22 @@ type MendedFile struct {
 	Commit    string `json:"commit,omitempty"`
 	Freshness string `json:"freshness,omitempty"`
 }
+
+// Failures is the answer of `git rekal stats --failures`: what failed most, by command.
+type Failures struct {
+	Schema  int      `json:"schema"`
+	Total   int      `json:"total"` // failures
+	Results []Failed `json:"results"`
+	More    int      `json:"more,omitempty"` // commands that were left out, by -n
+}
+
+// Failed is a command that failed.
+type Failed struct {
+	Command  string   `json:"command"` // without flags, folders and wrappers
+	Failed   int      `json:"failed"`
+	Sessions int      `json:"sessions"`
+	LastAt   string   `json:"last_at"`
+	Terms    []string `json:"terms"`            // of the last error
+	Mended   string   `json:"mended,omitempty"` // ID:TURN, where it passed last behind one of the latest failures
+	Files    []string `json:"files,omitempty"`  // that were edited before that
+}

@@ -84,3 +84,21 @@ func changedFiles(m result.Mended) string {
 	}
 	return strings.Join(paths[:min(len(paths), 3)], ", ")
 }
+
+// Failures is a table of commands that failed.
+func Failures(look Look, f result.Failures) string {
+	p := &page{Look: look}
+	if len(f.Results) == 0 {
+		p.writeLine("", "", span{text: "No command is known to have failed."})
+		return p.String()
+	}
+	table := [][]string{{"COMMAND", "FAILED", "SESSIONS", "LAST", "MENDED"}}
+	for _, r := range f.Results {
+		table = append(table, []string{session.Shorten(r.Command, 40), session.Thousands(r.Failed), session.Thousands(r.Sessions), p.day(r.LastAt), r.Mended})
+	}
+	p.writeTable(table, func(int) float64 { return 0 })
+	if f.More > 0 {
+		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(f.More)))
+	}
+	return p.String()
+}
