@@ -170,15 +170,17 @@ install: libgit2 build install-files
 
 # What is installed, from what is built.
 install-files:
-	install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' libexec/git-rekal' share/man/man1' share/bash-completion/completions' \
+	@install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' libexec/git-rekal' share/man/man1' share/bash-completion/completions' \
 		share/zsh/site-functions' share/fish/vendor_conf.d')
-	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
-	install -m 755 bin/git-rekal-full '$(DESTDIR)$(PREFIX)/libexec/git-rekal/git-rekal-full'
-	install -m 644 bin/minilm.bin '$(DESTDIR)$(PREFIX)/libexec/git-rekal/minilm.bin'
-	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
-	bin/git-rekal completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
-	bin/git-rekal completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
-	bin/git-rekal completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
+	@install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
+	@install -m 755 bin/git-rekal-full '$(DESTDIR)$(PREFIX)/libexec/git-rekal/git-rekal-full'
+	@install -m 644 bin/minilm.bin '$(DESTDIR)$(PREFIX)/libexec/git-rekal/minilm.bin'
+	@install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	@bin/git-rekal completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
+	@bin/git-rekal completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
+	@bin/git-rekal completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
+	@echo 'installed git-rekal in $(DESTDIR)$(PREFIX)/bin, the other program and the model in $(DESTDIR)$(PREFIX)/libexec/git-rekal,'
+	@echo 'manual pages and completion of bash, zsh and fish in $(DESTDIR)$(PREFIX)/share'
 
 # Packages of this system, in dist/ (docs/release.md).
 dist: libgit2 build

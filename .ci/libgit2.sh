@@ -54,7 +54,6 @@ fetch_apt() {
 			say "source: Debian's $v"
 			return
 		fi
-		say "source: Debian's $v is not to be had"
 	done
 	return 1
 }

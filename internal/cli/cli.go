@@ -135,6 +135,13 @@ func Main(ctx context.Context, app *App, args []string) int {
 	if ran := exitError(0); errors.As(err, &ran) {
 		return int(ran)
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		if app.Terminal {
+			fmt.Fprintln(app.Stderr) // behind ^C
+		}
+		app.notify("stopped")
+		return exitFail
+	}
 	app.notify(explain(err))
 	if len(args) > 0 && args[0] == hookName {
 		return exitOK // whatever a hook is called with, git goes on

@@ -27,6 +27,26 @@ func title(cmd *cobra.Command) string {
 	return "git-rekal-" + cmd.Name()
 }
 
+// Groups are the names of the commands that the overview groups.
+func Groups() (out []string) {
+	for _, group := range commandGroups() {
+		out = append(out, strings.Fields(group[1])...)
+	}
+	return out
+}
+
+// Typed are the names of the commands that people type.
+func Typed() (out []string) {
+	app := &App{}
+	app.addCommands(nil)
+	for _, cmd := range app.root.Commands() {
+		if name := cmd.Name(); cmd.Runnable() && name != recallName && name != hookName {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Shorts are what the overview says of each command.
 func Shorts() (out []string) {
 	app := &App{}
@@ -48,10 +68,13 @@ branch rekal/<email> beside the code. A search finds them again. Nothing is sent
 Without a command, git-rekal searches: see git-rekal-recall(1). A word that is also a command runs the command; "git rekal -- log"
 searches for "log".
 
-COMMANDS
 `
-	for _, cmd := range root.Commands() {
-		body += fmt.Sprintf("\n%s::\n%s\n", cmd.Name(), cmd.Short)
+	for _, group := range commandGroups() {
+		body += "\n" + strings.ToUpper(group[0]) + "\n"
+		for _, name := range strings.Fields(group[1]) {
+			cmd, _, _ := root.Find([]string{name})
+			body += fmt.Sprintf("\n%s::\n%s\n", name, cmd.Short)
+		}
 	}
 	return body + files
 }

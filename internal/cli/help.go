@@ -91,16 +91,22 @@ func (app *App) commandList(width int) string {
 		b.WriteString(line + "\n")
 	}
 	b.WriteByte('\n')
-	for _, group := range [][2]string{
-		{"find", "query, brief"},
-		{"keep", "run, compress, checkpoint, import, export"},
-		{"hide", "purge, restore, private, scrub, forget, pause, resume"},
-		{"share", "push"},
-		{"set up", "clean, index, mcp, lsp, completion, help, version"},
-	} {
-		b.WriteString(wrapWords(width, group[1], fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
+	for _, group := range commandGroups() {
+		b.WriteString(wrapWords(width, strings.Join(strings.Fields(group[1]), ", "), fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
 	}
 	return b.String()
+}
+
+// commandGroups are all commands that people type, by what one wants.
+func commandGroups() [][2]string {
+	return [][2]string{
+		{"ask", "why fix query stats brief"},
+		{"look", "show log web link export"},
+		{"share", "sync push sign mirror save"},
+		{"hide", "private pause purge restore forget scrub redact"},
+		{"agents", "resume handoff run compress mcp lsp"},
+		{"set up", "init checkpoint import doctor index clean completion help version"},
+	}
 }
 
 // helpPage is the page that -h prints for a command.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,6 +72,16 @@ func TestFlagsInHelp(t *testing.T) {
 	}
 	if roff := cli.Manuals()["git-rekal-compress.1"]; !strings.Contains(roff, "(default 2000)") {
 		t.Errorf("the manual page of compress does not tell the default: %s", roff)
+	}
+}
+
+// TestGroups: the overview names each command once.
+func TestGroups(t *testing.T) {
+	got, want := cli.Groups(), cli.Typed()
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -68,20 +68,26 @@ func (app *App) canAsk() bool {
 
 // ask asks a person on a terminal. No is errDeclined.
 func (app *App) ask(ctx context.Context, question string) (yes bool, err error) {
-	fmt.Fprintf(app.Stderr, "%s%s [y/N] ", stderrPrefix, question)
+	said, err := app.readAnswer(ctx, stderrPrefix+question+" [y/N] ")
+	if said = strings.ToLower(said); err == nil && said != "y" && said != "yes" {
+		err = errDeclined
+	}
+	return err == nil, err
+}
+
+// readAnswer asks a person on a terminal for a line; "" is no answer.
+func (app *App) readAnswer(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(app.Stderr, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(app.Stdin).ReadString('\n') // no answer is no
-		answer <- strings.ToLower(strings.TrimSpace(line))
+		line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+		answer <- strings.TrimSpace(line)
 	}()
 	select {
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return "", ctx.Err()
 	case said := <-answer:
-		if said != "y" && said != "yes" {
-			return false, errDeclined
-		}
-		return true, nil
+		return said, nil
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -134,10 +133,15 @@ type candidate struct {
 	held workspace.LocalSession
 }
 
-func (c candidate) line() string {
+// line is what a list says of a session, in at most so many columns.
+func (c candidate) line(columns int) string {
 	day, _, _ := strings.Cut(lastTurnTime(c.Session), "T")
-	return printable(fmt.Sprintf("%s  %s  %-11s  %s", c.ID, day, c.Source, session.Shorten(c.Title, 80)))
+	head := fmt.Sprintf("%s  %s  %-11s  ", c.ID, day, c.Source)
+	return printable(head + session.Shorten(c.Title, max(columns-len(head), leastTitle)))
 }
+
+// leastTitle is how many characters of a title a list shows also on a narrow terminal.
+const leastTitle = 16
 
 // lastTurnTime is the time of a session's last turn.
 func lastTurnTime(s *result.Session) string {
@@ -211,9 +215,10 @@ func (c *resumeOptions) findTranscript(ctx context.Context, w *workspace.Workspa
 
 // letPersonChoose lets a person choose one of several: in the program that rekal.chooser names, or by a number.
 func (app *App) letPersonChoose(ctx context.Context, w *workspace.Workspace, all []candidate) (int, error) {
+	const number = len("10  ")
 	var lines []string
 	for _, c := range all {
-		lines = append(lines, c.line())
+		lines = append(lines, c.line(app.terminalOutput(outputFlags{}).Screen().Width-number))
 	}
 	stdin, _ := app.Stdin.(*os.File)
 	asked := app.Terminal && stdin != nil && run.IsTerminal(stdin)
@@ -238,9 +243,11 @@ func (app *App) letPersonChoose(ctx context.Context, w *workspace.Workspace, all
 	if !asked {
 		return 0, errors.New("resume: give one of these sessions")
 	}
-	fmt.Fprintf(app.Stderr, "Which one? [1-%d] ", len(lines))
-	line, _ := bufio.NewReader(stdin).ReadString('\n')
-	n, err := strconv.Atoi(strings.TrimSpace(line))
+	line, err := app.readAnswer(ctx, fmt.Sprintf("Which one? [1-%d] ", len(lines)))
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(lines) {
 		return 0, errors.New("resume: nothing was chosen")
 	}

@@ -21,6 +21,7 @@ import (
 type saveOptions struct {
 	note   capture.Note
 	record int
+	stdin  bool
 	words  string // where they are several arguments, and may have been meant as a search
 }
 
@@ -30,8 +31,8 @@ func newSaveCmd(app *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "save [--title T] [--source S] [--record N] [TEXT|-]", Short: "save what was learned",
 		Long: `
-Saves a text of at most 64 KB as a memory in your ledger, redacted. Recall finds it at once, beside sessions, and sync shares it. Without TEXT, or
-with "-", the text is read from stdin. The title has at most 200 characters. It prints the memory as JSON on one line.
+Saves a text of at most 64 KB as a memory in your ledger, redacted. Recall finds it at once, beside sessions, and sync shares it. Without TEXT a
+terminal opens git's editor; elsewhere, and with "-", the text is read from stdin. The title has at most 200 characters. It prints the memory as JSON on one line.
 
 The same text under the same title is not stored again. The answer then names the stored memory, with "existing".
 
@@ -57,7 +58,7 @@ func (c *saveOptions) validate(fs *pflag.FlagSet, args []string) error {
 		}
 		return noArgs(args)
 	}
-	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
+	if c.stdin = len(args) == 1 && args[0] == "-"; c.stdin || len(args) == 0 {
 		return nil
 	}
 	if c.note.Content = strings.Join(args, " "); strings.TrimSpace(c.note.Content) == "" {
@@ -81,12 +82,10 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 		}
 	}
 	if c.note.Content == "" {
-		// What is longer is refused, so no more of it has to be here.
-		text, err := io.ReadAll(io.LimitReader(app.Stdin, capture.MaxContent+1))
-		if err != nil {
-			return fmt.Errorf("save: read stdin: %w", err)
+		if c.note.Content, err = c.writtenText(ctx, app); err != nil {
+			return err
 		}
-		if c.note.Content = string(text); strings.TrimSpace(c.note.Content) == "" {
+		if strings.TrimSpace(c.note.Content) == "" {
 			return &usageError{err: errors.New("the text is empty: give it as an argument, or on stdin"), command: "save"}
 		}
 	}
@@ -99,6 +98,19 @@ func (c *saveOptions) run(ctx context.Context, app *App) error {
 		app.hintIfSearchMeant(fmt.Sprintf(`saved a memory, which "git rekal purge %s" hides`, memory.ID), "save "+c.words)
 	}
 	return result.Write(app.Stdout, memory)
+}
+
+// writtenText is the text of stdin, or of git's editor where a person has a terminal and did not ask for stdin.
+func (c *saveOptions) writtenText(ctx context.Context, app *App) (string, error) {
+	if !c.stdin && app.canAsk() {
+		return app.editText(ctx, "# Write a memory above this line: its first line is its title, no text saves nothing.")
+	}
+	// What is longer is refused, so no more of it has to be here.
+	text, err := io.ReadAll(io.LimitReader(app.Stdin, capture.MaxContent+1))
+	if err != nil {
+		err = fmt.Errorf("save: read stdin: %w", err)
+	}
+	return string(text), err
 }
 
 // memoryFromRecord makes the memory of a record.

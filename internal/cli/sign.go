@@ -96,6 +96,7 @@ func (c *signOptions) run(ctx context.Context, app *App) error {
 			app.printDone("%s by %s", session.CountNoun(by[who], "commit"), printable(who))
 		}
 		app.printDone("signed %s of %s", session.CountNoun(len(covered), "commit"), printable(shortRef(author.Ledger.Ref())))
+		err = app.catchUp(ctx, w, author) // so that --verified finds it
 	}
 	return err
 }

@@ -46,10 +46,11 @@ func Signatures(ctx context.Context, q Querier, keys string) ([]SignatureRow, er
 	return readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
 }
 
-// CountUnjudged is how many commits of ledgers say something, and were not looked at with some keys.
-func CountUnjudged(ctx context.Context, q Querier, keys string) (n int, err error) {
-	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM parts UNION SELECT oid, email FROM marks) p WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
-		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = p.email)`, keys).one(&n)
+// CountUnjudged is how many commits of ledgers that say something, and how many of some others, were not looked at with some keys.
+func CountUnjudged(ctx context.Context, q Querier, keys string, others []string) (n int, err error) {
+	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM parts UNION SELECT oid, email FROM marks UNION SELECT value, NULL FROM json_each(?)) p
+		WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
+		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = coalesce(p.email, s.email))`, others, keys).one(&n)
 	return n, err
 }
 

@@ -17,20 +17,24 @@ import (
 // again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
 func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool, limit int) (all bool, err error) {
 	index := embeddable{m}
+	heads, err := m.countingHeads()
+	if err != nil {
+		return false, err
+	}
+	var tips []string // a commit of Sign says nothing itself, and changes what those before it are worth
+	for _, h := range heads {
+		tips = append(tips, string(h.OID))
+	}
 	var known []db.SignatureRow
 	missing := 0
 	err = index.Read(ctx, func(q db.Querier) (err error) {
-		if missing, err = db.CountUnjudged(ctx, q, keys); err == nil && missing > 0 {
+		if missing, err = db.CountUnjudged(ctx, q, keys, tips); err == nil && missing > 0 {
 			known, err = db.Signatures(ctx, q, keys)
 		}
 		return err
 	})
 	if err != nil || missing == 0 {
 		return err == nil, err
-	}
-	heads, err := m.countingHeads()
-	if err != nil {
-		return false, err
 	}
 	all = true
 	before := verdictsOf(known)
