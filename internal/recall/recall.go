@@ -125,14 +125,20 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
+	err = fillResults(ctx, index, repo, req, hits, &out)
+	return out, err
+}
+
+// fillResults fills in those of the hits that are shown, and mentions others.
+func fillResults(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found, out *result.Recall) (err error) {
 	if hits, out.More, err = splitShown(ctx, index, req, hits); err != nil {
-		return out, err
+		return err
 	}
 	for i := range hits {
 		hits[i].Snippet = cmp.Or(req.Snippet, SnippetSize)
 	}
 	if out.Results, err = FillHits(ctx, index, repo, req, hits); err != nil {
-		return out, err
+		return err
 	}
 	if req.Query != "" {
 		freshFirst(out.Results)
@@ -140,7 +146,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
-	return out, cmp.Or(err, markPrivate(ctx, index, out.Results))
+	return cmp.Or(err, markPrivate(ctx, index, out.Results))
 }
 
 // splitShown are the hits that are shown whole, and what is only mentioned of the others.
