@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,11 +138,11 @@ type candidate struct {
 func (c candidate) line(columns int) string {
 	day, _, _ := strings.Cut(lastTurnTime(c.Session), "T")
 	head := fmt.Sprintf("%s  %s  %-11s  ", c.ID, day, c.Source)
-	return printable(head + session.Shorten(c.Title, max(columns-len(head), leastTitle)))
+	return printable(head + session.Shorten(c.Title, min(max(columns-len(head), leastTitle), mostTitle)))
 }
 
-// leastTitle is how many characters of a title a list shows also on a narrow terminal.
-const leastTitle = 16
+// leastTitle is how many characters of a title a list shows also on a narrow terminal, mostTitle on a wide one.
+const leastTitle, mostTitle = 16, 80
 
 // lastTurnTime is the time of a session's last turn.
 func lastTurnTime(s *result.Session) string {
@@ -215,10 +216,13 @@ func (c *resumeOptions) findTranscript(ctx context.Context, w *workspace.Workspa
 
 // letPersonChoose lets a person choose one of several: in the program that rekal.chooser names, or by a number.
 func (app *App) letPersonChoose(ctx context.Context, w *workspace.Workspace, all []candidate) (int, error) {
-	const number = len("10  ")
+	columns := math.MaxInt // who pipes it has no lines to fill
+	if app.Terminal {
+		columns = app.terminalOutput(outputFlags{}).Screen().Width - len("10  ")
+	}
 	var lines []string
 	for _, c := range all {
-		lines = append(lines, c.line(app.terminalOutput(outputFlags{}).Screen().Width-number))
+		lines = append(lines, c.line(columns))
 	}
 	stdin, _ := app.Stdin.(*os.File)
 	asked := app.Terminal && stdin != nil && run.IsTerminal(stdin)
