@@ -233,7 +233,7 @@ func TestTerminalAsks(t *testing.T) {
 	}{
 		{"push", "\n", "nothing was sent, because you did not agree", false},
 		{"sync", "n\n", "nothing was sent, because you did not agree", false},
-		{"push", "\x03", "^C stopped", false}, // Ctrl-C
+		{"push", "\x03", "^C stopped", false},                                  // Ctrl-C
 		{"push", "\x04", "nothing was sent, because you did not agree", false}, // the end of the input
 		{"push", "y\n", "sent to origin: 2 commits", true},
 		{"push", "", "", true}, // it was agreed
