@@ -121,7 +121,7 @@ func content(s session.Session) session.Session {
 	calls := slices.Clone(s.ToolCalls)
 	for i := range calls {
 		calls[i].Path = ""
-		calls[i].Exit = 0 // a call that is captured before it ends has no status
+		calls[i].Exit, calls[i].Terms = 0, "" // a call that is captured before it ends has no status, and what it printed is not known
 	}
 	return session.Session{Turns: s.Turns, ToolCalls: calls}
 }
