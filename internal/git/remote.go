@@ -118,10 +118,26 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, refe
 			args = append(args, "--depth=2147483647") // git's own "infinite"
 		}
 	}
-	if _, _, err := r.network(ctx, attended, append(append(args, remote), refspecs...)...); err != nil {
-		return fmt.Errorf("git: fetch from %q: %w", remote, explainLock(err))
+	args = append(append(args, remote), refspecs...)
+	for again := range fetchTries {
+		_, _, err := r.network(ctx, attended, args...)
+		switch {
+		case err == nil:
+			return nil
+		case again == fetchTries-1 || !anotherWasFirst(err):
+			return fmt.Errorf("git: fetch from %q: %w", remote, explainLock(err))
+		}
 	}
 	return nil
+}
+
+// fetchTries is how often Fetch asks, when fetches of the same clone move its refs meanwhile.
+const fetchTries = 4
+
+// anotherWasFirst reports whether a fetch failed because another process (an editor's, a hook's) moved a ref here since it began.
+func anotherWasFirst(err error) bool {
+	said := err.Error()
+	return strings.Contains(said, "cannot lock ref") && (strings.Contains(said, "but expected") || strings.Contains(said, "reference already exists"))
 }
 
 // stopGrace is how long a git that was told to stop has to remove its locks.

@@ -90,7 +90,9 @@ func (w *world) stumble(c *clone, s leftover) error {
 func TestNightClockGoesBack(t *testing.T) {
 	w := newWorld(t, seed(t))
 	w.bin = filepath.Join(w.dir, "moved-clock")
-	harness.Build(t, "git-rekal", w.bin, "-overlay="+clockOverlay(t))
+	overlay := "-overlay=" + clockOverlay(t)
+	harness.Build(t, "git-rekal", filepath.Join(w.bin, "git-rekal"), overlay)
+	harness.Build(t, "git-rekal/full", filepath.Join(w.bin, "git-rekal-full"), overlay)
 	c := w.machine("home", "alice@example.com").repo()
 	c.jumps = true
 	for n := range pick(5, 80) {
