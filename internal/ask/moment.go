@@ -121,7 +121,7 @@ func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.
 
 // Reopen opens the index again, where it was made anew meanwhile.
 func (m *Moment) Reopen(ctx context.Context) error {
-	index, err := m.Tables.Open(ctx)
+	index, err := m.open(ctx, m.index)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +26,7 @@ import (
 type Moment struct {
 	Past
 	*materialize.Reader
+	index      *materialize.Materializer
 	w          *workspace.Workspace
 	unverified []string                      // is barred because nobody known signed it; nil: nothing
 	records    func() (*records.View, error) // waits for them; nil where they are not asked for
@@ -54,14 +57,11 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &Moment{Past: past, w: w, release: w.HoldBackgroundWork(ctx)}
+	out := &Moment{Past: past, index: m, w: w, release: w.HoldBackgroundWork(ctx)}
 	if o.Records && past.Text == "" {
 		out.records = beginRecords(ctx, w)
 	}
-	out.Reader, err = past.Tables.Open(ctx)
-	if err == nil {
-		err = out.Bar(ctx, past.purgedToday)
-	}
+	out.Reader, err = past.open(ctx, m)
 	if err != nil {
 		return nil, errors.Join(err, out.closeRecords(), out.release())
 	}
@@ -187,7 +187,7 @@ func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) 
 	if err != nil {
 		return nil, err
 	}
-	at := &Moment{Past: Past{Tables: m}, Reader: old, w: w}
+	at := &Moment{index: m, Reader: old, w: w}
 	if !m.IsCurrent(old) {
 		soon, cancel := context.WithTimeout(ctx, glanceTime)
 		defer cancel()
@@ -200,41 +200,33 @@ func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) 
 	return at, at.barForbidden(ctx, gate.Agent)
 }
 
-// Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells
-// whether they are today's. MakeTables makes those of today for SQL.
-func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress func(done, total int), makeTables func(*Moment) error) (today bool, err error) {
+// Rebuild makes the caches anew from the ledgers. MakeTables makes those for SQL.
+func Rebuild(ctx context.Context, w *workspace.Workspace, progress func(done, total int), makeTables func(*Moment) error) error {
 	m, err := w.ReadMaterializer()
 	if err != nil {
-		return false, err
+		return err
 	}
 	m.Progress = progress
-	past, err := asOf(ctx, w, m, at)
+	if err := cmp.Or(m.ForgetPublic(), m.Rebuild(ctx)); err != nil {
+		return err
+	}
+	r, err := m.Open(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if past.Notice != "" {
-		w.Warn(errors.New(past.Notice))
+	if err := errors.Join(makeTables(&Moment{index: m, Reader: r, w: w}), r.Close()); err != nil {
+		return err
 	}
-	if past.Text != "" {
-		return false, past.Tables.Rebuild(ctx)
+	return curate.RecordAllAgentOutputs(ctx, w)
+}
+
+// SQLDir is where the databases for SQL lie: those of today, or for a past moment a new folder that is to be removed.
+func (m *Moment) SQLDir() (dir string, remove bool, err error) {
+	if m.Text == "" {
+		return m.index.Dir, false, nil
 	}
-	if err := m.Forget(ctx); err != nil {
-		return true, err
-	}
-	if err := m.Rebuild(ctx); err != nil {
-		return true, err
-	}
-	index, err := Open(ctx, w, Opening{})
-	if err != nil {
-		return true, err
-	}
-	if err := makeTables(index); err != nil {
-		return true, errors.Join(err, index.Close())
-	}
-	if err := index.Close(); err != nil {
-		return true, err
-	}
-	return true, curate.RecordAllAgentOutputs(ctx, w)
+	dir, err = os.MkdirTemp(m.index.Dir, fmt.Sprintf("%s%d.*.at", materialize.SQLSpill, os.Getpid()))
+	return dir, true, err
 }
 
 // codeCommit is the code commit of a past moment; "" for what stands in the worktree now.

@@ -24,71 +24,66 @@ func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v
 // Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
-// Past is what a question as of a moment needs.
+// Past says which moment a question is asked as of.
 type Past struct {
-	Text   string                    // that names the moment; "" for today
-	Notice string                    // what a user is to be told who did not name it; "" for one that was named, and for today
-	Tables *materialize.Materializer // that are asked
-	AsOf   *result.AsOf              // nil for today, and for a folder, which is no moment
-	Tip    git.OID                   // of one's own ledger at that moment; "" where there is none
+	Text   string       // that names the moment; "" for today
+	Notice string       // what a user is to be told who did not name it; "" for one that was named, and for today
+	AsOf   *result.AsOf // nil for today
+	Tip    git.OID      // of one's own ledger at that moment; "" where there is none
 
-	purgedToday []string // in order; the tables don't know it
+	moment ledger.Moment
 }
 
-// asOf finds the moment that text names, as indexOfPast does; for "" the commit of a ledger that is checked out, else today. It returns a
+// asOf finds the moment that text names, as findMoment does; for "" the commit of a ledger that is checked out, else today. It returns a
 // CheckpointError.
 func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	notice := ""
 	if text == "" {
 		if text = w.CheckedOutLedgerCommit(); text == "" {
-			return Past{Tables: m}, nil
+			return Past{}, nil
 		}
 		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.ShortOID(text))
 	}
-	tables, moment, err := indexOfPast(ctx, w, m, text)
+	moment, err := findMoment(ctx, w, m, text)
 	if err != nil {
 		return Past{}, &CheckpointError{text, err}
 	}
-	out := Past{Text: text, Notice: notice, Tables: tables, Tip: moment.OID}
-	if moment.Ref != "" {
-		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
-	}
-	if out.purgedToday, err = m.Purged(ctx); err != nil {
-		return Past{}, &CheckpointError{text, err}
-	}
-	return out, nil
+	then := &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
+	return Past{Text: text, Notice: notice, AsOf: then, Tip: moment.OID, moment: moment}, nil
 }
 
-// indexOfPast finds the index of the past state of the ledgers that text names: see
-// ledger.Ledger.Moment. Today's tables tell to which
-// commits of code the ledger is tied; they are read only if text is a revision of code. If text is no
-// revision, it may be a folder: if a ledger commit of this repository is checked out there, the folder
-// names that commit; any other folder stands for the ledger that lies in it, and names no moment.
-func indexOfPast(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
+// open opens the index as of then, or of today.
+func (p Past) open(ctx context.Context, m *materialize.Materializer) (*materialize.Reader, error) {
+	if p.Text == "" {
+		return m.Open(ctx)
+	}
+	return m.OpenAt(ctx, p.moment)
+}
+
+// findMoment finds the past state of the ledgers that text names: see ledger.Ledger.Moment. The index tells to which commits of code the
+// ledger is tied; it is read only if text is a revision of code. If text is no revision, it may be a folder: if a ledger commit of this
+// repository is checked out there, the folder names that commit.
+func findMoment(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (ledger.Moment, error) {
 	author, err := w.Author(ctx)
 	if err != nil {
-		return nil, ledger.Moment{}, err
+		return ledger.Moment{}, err
 	}
 	ties := func(code git.OID) ([]git.OID, error) { return tiedCheckpoints(ctx, m, author.Email, code) }
 	moment, err := author.Ledger.Moment(ctx, text, w.Now(), ties)
-	dir := w.Path(text)
-	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
-		id := checkedOutCommit(ctx, w, dir, info)
-		if id == "" {
-			past, err := indexOfFolder(ctx, m, dir)
-			return past, ledger.Moment{}, err
+	if errors.Is(err, ledger.ErrNoMoment) {
+		if id := checkedOutCommit(ctx, w, w.Path(text)); id != "" {
+			return author.Ledger.Moment(ctx, string(id), w.Now(), ties)
 		}
-		moment, err = author.Ledger.Moment(ctx, string(id), w.Now(), ties)
 	}
-	if err != nil {
-		return nil, ledger.Moment{}, err
-	}
-	past, err := m.At(moment)
-	return past, moment, err
+	return moment, err
 }
 
 // checkedOutCommit is the commit of a ledger that is here and checked out in a folder; "" for none.
-func checkedOutCommit(ctx context.Context, w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
+func checkedOutCommit(ctx context.Context, w *workspace.Workspace, dir string) git.OID {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return ""
+	}
 	repo, err := git.Open(ctx, dir, nil)
 	if err != nil {
 		return ""
@@ -100,18 +95,6 @@ func checkedOutCommit(ctx context.Context, w *workspace.Workspace, dir string, i
 		return ""
 	}
 	return head.OID
-}
-
-func indexOfFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
-	f, err := ledger.OpenFolder(ctx, dir)
-	if errors.Is(err, ledger.ErrFormat) {
-		// What a ledger of another format calls for is no help with what was typed.
-		err = fmt.Errorf("%w, and no ledger lies there: %v", ledger.ErrNoMoment, err) //nolint:errorlint // see above
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m.Folder(ctx, f)
 }
 
 func tiedCheckpoints(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {

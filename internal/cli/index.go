@@ -17,7 +17,6 @@ import (
 )
 
 type indexOptions struct {
-	at                  string
 	vectors, background bool
 	unasked             bool // a command of ours started it: nobody waits, or reads what it says
 	path                bool
@@ -28,48 +27,37 @@ type indexOptions struct {
 func newIndexCmd(app *App) *cobra.Command {
 	c := &indexOptions{}
 	cmd := &cobra.Command{
-		Use: "index [--at REF|DIR | --vectors [--background] | --path]", Short: "rebuild the caches",
+		Use: "index [--vectors [--background] | --path]", Short: "rebuild the caches",
 		Long: `
-Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
-every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
+Rebuilds the index and the tables for SQL from the ledgers here. It is seldom needed, because every command updates them. Past states
+are answered from the same index.
 
 --vectors makes only what is missing of vectors of meaning, and of verdicts on signatures, and waits for it; with --background it starts that and
 returns. Commands and hooks do so by themselves. In the background it has a low priority, and stops while a question is asked.
 
---path prints where the databases for SQL lie, data.db and index.db, a line each, and rebuilds nothing. "git rekal query" brings them up.
-
---at builds the caches of one past state, for "git rekal --checkpoint REF". REF is as in --checkpoint. The last four are kept.
-
-  git rekal index --at '@{2026-02-01}'
-  git worktree add ../then rekal/alice@example.com~20
-  git rekal index --at ../then`,
+--path prints where the databases for SQL lie, data.db and index.db, a line each, and rebuilds nothing. "git rekal query" brings them up.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
 	fs.BoolVar(&c.background, "background", false, "with --vectors: do not wait for them")
 	fs.BoolVar(&c.unasked, "unasked", false, "judge signatures that nobody has looked at, give way to others, and say nothing")
 	_ = fs.MarkHidden("unasked") // it was just defined
-	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 	fs.BoolVar(&c.path, "path", false, "only print where the databases for SQL lie")
 	return app.withOptions(cmd, c)
 }
 
-func (c *indexOptions) validate(fs *pflag.FlagSet, args []string) error {
+func (c *indexOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
-	case c.at == "" && fs.Changed("at"):
-		return errors.New("--at must not be empty")
-	case c.path && (c.vectors || c.at != ""):
+	case c.path && c.vectors:
 		return errors.New("--path goes alone")
 	case c.background && !c.vectors:
 		return errors.New("--background goes with --vectors")
-	case c.vectors && c.at != "":
-		return errors.New("--vectors goes without --at: a past state has no vectors")
 	}
 	return noArgs(args)
 }
 
 // makesAll is whether the tables for SQL are made, too.
-func (c *indexOptions) makesAll() bool { return c.at == "" && !c.vectors && !c.unasked && !c.path }
+func (c *indexOptions) makesAll() bool { return !c.vectors && !c.unasked && !c.path }
 
 func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if c.makesAll() {
@@ -90,15 +78,10 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	if c.vectors || c.unasked {
 		return c.makeMissing(ctx, app, w)
 	}
-	today := false
-	err = app.withIndexingMeter(false, func(progress func(done, total int)) (err error) {
-		today, err = ask.Rebuild(ctx, w, c.at, progress, func(m *ask.Moment) error { return app.makeTables(ctx, m) })
-		return err
+	err = app.withIndexingMeter(false, func(progress func(done, total int)) error {
+		return ask.Rebuild(ctx, w, progress, func(m *ask.Moment) error { return app.makeTables(ctx, m) })
 	})
-	if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
-	}
-	if err != nil || !today {
+	if err != nil {
 		return w.AsNotInitialised(err)
 	}
 	conf, err := config.Read(ctx, w.Repo, w.Env)

@@ -70,7 +70,7 @@ v1.2.0::
 A revision of the code: the checkpoint that captured it, else the last one before.
 
 PATH::
-A folder in which a ledger is checked out or unpacked.
+A folder in which a commit of a ledger of this repository is checked out.
 
 A date or a code revision also includes what was said by then and imported later.`,
 	}

@@ -29,7 +29,6 @@ func TestNextStep(t *testing.T) {
 		{2, `"nosuch" is no command and no topic: see "git rekal help -h"`, []string{"help", "nosuch"}},
 		{1, `--commit "nowhere": no such revision: give a branch, a tag or a SHA`, []string{"--commit", "nowhere"}},
 		{2, `"tomorrow" is no date: give a checkpoint ("git rekal log" lists them), a revision`, []string{"--checkpoint", "@{tomorrow}"}},
-		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
 		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
 		{2, `why "README:2-1": lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on`, []string{"why", "README:2-1"}},

@@ -127,7 +127,7 @@ func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, matches func(re
 	return err
 }
 
-// ForgetCaches makes the caches forget what a ledger does not hold any more: those of past moments go,
+// ForgetCaches makes the caches forget what a ledger does not hold any more:
 // capture's is made anew, and so are the tables.
 func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	m, err := w.ReadMaterializer()
@@ -137,7 +137,7 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	if err := errors.Join(capture.RemoveCache(ctx, w.RekalDir()), capture.UpdateCache(ctx, w.Repo, w.RekalDir())); err != nil {
 		return w.AsNotInitialised(err)
 	}
-	if err := m.Forget(ctx); err != nil {
+	if err := m.ForgetPublic(); err != nil {
 		return w.AsNotInitialised(err)
 	}
 	if err := m.CatchUp(ctx); err != nil {

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"slices"
 )
 
@@ -17,13 +16,10 @@ func (d *DB) Bar(ctx context.Context, ids []string) error {
 	d.barred = append(d.barred, ids...)
 	slices.Sort(d.barred)
 	d.barred = slices.Compact(d.barred)
-	_, err := d.sql.ExecContext(ctx, `PRAGMA query_only = 0; DROP TABLE IF EXISTS temp.purged; CREATE TEMP TABLE purged (id TEXT PRIMARY KEY) WITHOUT ROWID;
-		INSERT INTO temp.purged SELECT id FROM main.purged UNION SELECT value FROM json_each(?)`, sqlValues([]any{d.barred})...)
-	if d.mode == ReadOnly {
-		_, err2 := d.sql.ExecContext(ctx, `PRAGMA query_only = 1`)
-		err = errors.Join(err, err2)
-	}
-	return classify(err)
+	return d.shadow(ctx, func(t *Tx) error {
+		return t.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS purged (id TEXT PRIMARY KEY) WITHOUT ROWID; INSERT OR IGNORE INTO temp.purged SELECT id FROM main.purged;
+			INSERT OR IGNORE INTO temp.purged SELECT value FROM json_each(?)`, d.barred)
+	})
 }
 
 // Barred are the IDs that Bar keeps out, in order.

@@ -9,7 +9,7 @@ import (
 
 // queryTies reads those that a condition lets pass: of the table "ties", or without those of sessions that only talked, of the view "behind".
 func queryTies(ctx context.Context, q Querier, from, where string, args ...any) ([]attribution.Tie, error) {
-	return readRows(query(ctx, q, `SELECT * FROM `+from+` WHERE `+where, args...), tieColumns)
+	return readRows(query(ctx, q, `SELECT session, checkpoint, sha, email, tie, ts, turn, lines, evidence FROM `+from+` WHERE `+where, args...), tieColumns)
 }
 
 func tieColumns(t *attribution.Tie) []any {

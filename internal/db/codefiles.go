@@ -15,10 +15,10 @@ import (
 // and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
 func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
 	return cmp.Or(
-		t.insert(ctx, insertInto("code_commits", 7), func(row func(...any)) {
+		t.insert(ctx, insertInto("code_commits", 8), func(row func(...any)) {
 			for _, c := range cps {
 				if len(c.Files) > 0 {
-					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, orNull(c.Via), commitTime(c), int64(KeyOf(c.PatchID)))
+					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, orNull(c.Via), commitTime(c), int64(KeyOf(c.PatchID)), c.ID)
 				}
 			}
 		}),

@@ -149,25 +149,25 @@ func tools(ctx context.Context, q Querier, where string, args ...any) ([]session
 		})
 }
 
-// AppendNotes adds the marks, the rewrites and what sessions wrote of an entry in a commit, whose place in the order of all is key.
-func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key, commit string) error {
+// AppendNotes adds the marks, the rewrites and what sessions wrote of an entry of a ledger.
+func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, of EntryRow) error {
 	return cmp.Or(
 		t.insert(ctx, insertInto("marks", 6), func(row func(...any)) {
 			for _, m := range e.Purges {
-				row(m.ID, "purge", m.N, m.TS, email, commit)
+				row(m.ID, "purge", m.N, m.TS, of.Email, of.Commit)
 			}
 			for _, m := range e.Restores {
-				row(m.ID, "restore", m.N, m.TS, email, commit)
+				row(m.ID, "restore", m.N, m.TS, of.Email, of.Commit)
 			}
 		}),
 		t.insert(ctx, insertInto("rewrites", 6), func(row func(...any)) {
 			for i, r := range e.Rewrites {
-				row(r.Old, r.New, r.TS, email, key, i)
+				row(r.Old, r.New, r.TS, of.Email, of.Key, i)
 			}
 		}),
-		t.insert(ctx, insertInto("wrote", 8), func(row func(...any)) {
+		t.insert(ctx, insertInto("wrote", 9), func(row func(...any)) {
 			for _, w := range e.Wrote {
-				row(w.GitSHA, orNull(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
+				row(w.GitSHA, orNull(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, of.Email, of.N)
 			}
 		}))
 }

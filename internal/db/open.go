@@ -55,6 +55,7 @@ type DB struct {
 	file os.FileInfo // as it was opened
 
 	barred []string // see Bar
+	later  Later    // see SetMoment
 }
 
 // Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so much of the log

@@ -72,12 +72,16 @@ CREATE INDEX lineage_new ON lineage (new);
 CREATE INDEX lineage_root ON lineage (email, root);
 CREATE TABLE wrote (
     sha TEXT NOT NULL, blob TEXT, session TEXT NOT NULL, path TEXT NOT NULL, lines TEXT NOT NULL,
-    gone INTEGER NOT NULL, ts INTEGER NOT NULL, email TEXT NOT NULL);
+    gone INTEGER NOT NULL, ts INTEGER NOT NULL, email TEXT NOT NULL, entry INTEGER NOT NULL);
 CREATE INDEX wrote_in ON wrote (sha);
 CREATE TABLE claims (
     id TEXT NOT NULL, email TEXT NOT NULL, entry TEXT NOT NULL, credible INTEGER NOT NULL, PRIMARY KEY (id, email)) WITHOUT ROWID;
 CREATE TABLE dangling (session TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (session, entry)) WITHOUT ROWID;
-CREATE TABLE parts (item TEXT NOT NULL, oid TEXT NOT NULL, email TEXT NOT NULL, PRIMARY KEY (item, oid, email)) WITHOUT ROWID;
+CREATE TABLE entries (n INTEGER PRIMARY KEY, id TEXT NOT NULL, oid TEXT NOT NULL, email TEXT NOT NULL, key TEXT NOT NULL);
+CREATE TABLE parts (
+    item TEXT NOT NULL, entry INTEGER NOT NULL, k INTEGER NOT NULL, turn INTEGER NOT NULL, next_turn INTEGER NOT NULL, tool INTEGER NOT NULL,
+    next_tool INTEGER NOT NULL, unit INTEGER NOT NULL, next_unit INTEGER NOT NULL, title TEXT, branch TEXT, model TEXT,
+    PRIMARY KEY (item, entry, k)) WITHOUT ROWID;
 CREATE TABLE signatures (
     oid TEXT NOT NULL, email TEXT NOT NULL, letter TEXT NOT NULL, signer TEXT NOT NULL, trust INTEGER NOT NULL, PRIMARY KEY (oid, email)) WITHOUT ROWID;
 CREATE INDEX signed ON signatures (oid) WHERE letter <> 'N';
@@ -106,7 +110,8 @@ CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE touches (path INTEGER NOT NULL, session TEXT NOT NULL, PRIMARY KEY (path, session)) WITHOUT ROWID;
 CREATE TABLE renames (old TEXT NOT NULL, new TEXT NOT NULL, PRIMARY KEY (old, new)) WITHOUT ROWID;
 CREATE TABLE code_commits (
-    key INTEGER NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, branch TEXT NOT NULL, via TEXT, ts INTEGER, patch INTEGER NOT NULL);
+    key INTEGER NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, branch TEXT NOT NULL, via TEXT, ts INTEGER, patch INTEGER NOT NULL,
+    checkpoint TEXT NOT NULL);
 CREATE INDEX code_commit ON code_commits (key);
 CREATE TABLE code_files (path TEXT NOT NULL, key INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (path, key, blob)) WITHOUT ROWID;
 CREATE INDEX code_files_of ON code_files (key);

@@ -7,14 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// PartRow says which commit of whose ledger holds a part of a session, or a memory.
-type PartRow struct{ Item, Commit, Email string }
-
-// AppendParts notes where parts are.
-func (t *Tx) AppendParts(ctx context.Context, rows []PartRow) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO parts", rows, func(p *PartRow) []any { return asList(&p.Item, &p.Commit, &p.Email) })
-}
-
 // SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is not signed by its author.
 type SignatureRow struct {
 	Commit, Email  string
@@ -48,14 +40,16 @@ func Signatures(ctx context.Context, q Querier, keys string) ([]SignatureRow, er
 
 // CountUnjudged is how many commits of ledgers that say something, and how many of some others, were not looked at with some keys.
 func CountUnjudged(ctx context.Context, q Querier, keys string, others []string) (n int, err error) {
-	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM parts UNION SELECT oid, email FROM marks UNION SELECT value, NULL FROM json_each(?)) p
+	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM entries WHERE n IN (SELECT entry FROM parts)
+		UNION SELECT oid, email FROM marks UNION SELECT value, NULL FROM json_each(?)) p
 		WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)
 		OR NOT EXISTS (SELECT 1 FROM signatures s WHERE s.oid = p.oid AND s.email = coalesce(p.email, s.email))`, others, keys).one(&n)
 	return n, err
 }
 
 // lowestTrust is what the signatures of everything that has parts are worth: of its parts the least.
-const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p LEFT JOIN signatures s ON s.oid = p.oid AND s.email = p.email`
+const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM parts p JOIN entries e ON e.n = p.entry
+	LEFT JOIN signatures s ON s.oid = e.oid AND s.email = e.email`
 
 // Verified lists what a key of its author signed, in order.
 func (d *DB) Verified(ctx context.Context) ([]string, error) {

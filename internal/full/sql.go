@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -20,23 +21,40 @@ import (
 // database is an open database for SQL.
 type database struct {
 	*tables.DB
-	file materialize.SQLFile
+	file    materialize.SQLFile
+	scratch string // the folder of one of a past moment, which goes with it; "" for today
 }
 
 // openSQL opens a database for SQL, again where the index was made anew meanwhile.
 func openSQL(ctx context.Context, at *ask.Moment, name, statement string, slow func()) (cli.SQL, error) {
-	file := materialize.SQLFile(name)
-	d, err := tables.Open(ctx, at.Tables.Dir, file, statement, at.DB, slow)
-	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
-		if err := at.Reopen(ctx); err != nil {
-			return nil, err
-		}
-		d, err = tables.Open(ctx, at.Tables.Dir, file, statement, at.DB, slow)
-	}
+	dir, remove, err := at.SQLDir()
 	if err != nil {
 		return nil, err
 	}
-	return database{d, file}, nil
+	out := database{file: materialize.SQLFile(name)}
+	if remove {
+		out.scratch = dir
+	}
+	out.DB, err = tables.Open(ctx, dir, out.file, statement, at.DB, slow)
+	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
+		if err = at.Reopen(ctx); err == nil {
+			out.DB, err = tables.Open(ctx, dir, out.file, statement, at.DB, slow)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, out.removeScratch())
+	}
+	return out, nil
+}
+
+// Close implements cli.SQL.
+func (d database) Close() error { return errors.Join(d.DB.Close(), d.removeScratch()) }
+
+func (d database) removeScratch() error {
+	if d.scratch == "" {
+		return nil
+	}
+	return os.RemoveAll(d.scratch)
 }
 
 // Select implements cli.SQL.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,32 +66,6 @@ func FuzzSegmentPath(f *testing.F) {
 		}
 		if again := (Segment{Path: a}); sa.Compare(again) != 0 || (sa.Compare(sb) > 0) != (sb.Compare(sa) < 0) {
 			t.Fatalf("%q and %q have no order", a, b)
-		}
-	})
-}
-
-// FuzzInFolder: of a folder only segments are read, whatever lies in it.
-func FuzzInFolder(f *testing.F) {
-	f.Fuzz(func(t *testing.T, format, name string, text []byte) {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "segments", filepath.FromSlash("/"+name))
-		if strings.Contains(name, "\x00") || len(path) > 1000 || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-			t.Skip()
-		}
-		if os.WriteFile(path, text, 0o600) != nil || os.WriteFile(filepath.Join(dir, formatFile), []byte(format), 0o600) != nil {
-			t.Skip()
-		}
-		folder, err := OpenFolder(t.Context(), dir)
-		if err != nil {
-			if format == "1\n" {
-				t.Fatalf("%q: %v", name, err)
-			}
-			return
-		}
-		for _, rel := range folder.segments {
-			if !isSegment(rel) || len(folder.sum) != 32 {
-				t.Fatalf("%q counts as a segment: %+v", rel, folder)
-			}
 		}
 	})
 }

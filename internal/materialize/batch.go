@@ -27,9 +27,10 @@ type batch struct {
 	memories map[string]db.MemoryRow     // those that the batch names
 	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
 	usage    []db.UsageRow               // what their requests took
-	commits  []db.PartRow                // which commits of ledgers hold them
-	saved    []db.MemoryRow              // memories to append
-	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
+	entries  []db.EntryRow
+	added    []db.PartRow      // what they added; those that search takes come in the order of indexed
+	saved    []db.MemoryRow    // memories to append
+	indexed  []session.Session // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
 	ties     []attribution.Tie
 	files    []db.FileRow
@@ -69,7 +70,9 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
 	var ids []string
-	for _, e := range entries {
+	for i, e := range entries {
+		b.lastEntry++
+		entries[i].n = b.lastEntry
 		ids = append(ids, e.idsMentioned()...)
 	}
 	slices.Sort(ids)
@@ -124,6 +127,7 @@ func (b *batch) notePending(id, path string, waits bool) {
 
 // addEntry adds what one commit says.
 func (b *batch) addEntry(ctx context.Context, e entry) error {
+	b.entries = append(b.entries, e.row())
 	parts, ties := len(b.parts), len(b.ties)
 	for _, p := range e.Sessions {
 		if err := b.addPart(ctx, e, p); err != nil {
@@ -183,7 +187,10 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
-	b.commits = append(b.commits, db.PartRow{Item: p.ID, Commit: string(e.In), Email: address(e.email)})
+	b.added = append(b.added, db.PartRow{
+		Item: p.ID, Entry: e.n, K: len(b.added), Turn: p.FirstTurn, NextTurn: row.NextTurn, Tool: p.FirstTool, NextTool: row.NextTool,
+		Title: row.Title, Branch: row.Branch, Model: row.Model,
+	})
 	for _, u := range p.Usage {
 		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again
 		b.usage = append(b.usage, db.UsageRow{Usage: u, Session: p.ID, Checkpoint: string(e.OID), Started: p.StartedAt})
@@ -209,7 +216,7 @@ func (b *batch) addMemory(e entry, m session.Memory) {
 	}
 	row := db.MemoryRow{Memory: m, Email: e.email, Entry: e.key}
 	b.memories[m.ID], b.saved = row, append(b.saved, row)
-	b.commits = append(b.commits, db.PartRow{Item: m.ID, Commit: string(e.In), Email: address(e.email)})
+	b.added = append(b.added, db.PartRow{Item: m.ID, Entry: e.n, K: len(b.added), NextTurn: 1, Title: m.Title})
 	if !isScrubbed(row) {
 		b.indexed = append(b.indexed, m.AsSession())
 	}
@@ -307,10 +314,20 @@ func (b *batch) resolveLinks(e entry) []session.Link {
 
 // flush writes what was taken.
 func (b *batch) flush(ctx context.Context) error {
-	return search.AddWhile(ctx, b.tx, b.indexed, func() error {
+	units, err := search.AddWhile(ctx, b.tx, b.indexed, func() error {
 		defer b.readOn() // what follows is for one core
 		return b.appendRows(ctx)
 	})
+	if err != nil {
+		return err
+	}
+	for i, n := 0, 0; i < len(b.added) && n < len(b.indexed); i++ {
+		if b.added[i].Item == b.indexed[n].ID { // else it is a memory of which nothing is left
+			b.added[i].Unit, b.added[i].NextUnit = units[n], units[n+1]
+			n++
+		}
+	}
+	return b.tx.AppendParts(ctx, b.added)
 }
 
 // appendRows writes the rows of all tables but those of search.
@@ -319,17 +336,17 @@ func (b *batch) appendRows(ctx context.Context) error {
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
 	var noted error
 	for _, e := range b.notes {
-		noted = b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key, string(e.In))
+		noted = cmp.Or(noted, b.tx.AppendNotes(ctx, e.Entry, e.row()))
 	}
 	return cmp.Or( // behind the first that fails none does anything
 		noted,
+		b.tx.AppendEntries(ctx, b.entries),
 		b.tx.ReplaceSessions(ctx, rows),
 		b.tx.AppendTurns(ctx, b.indexed),
 		b.tx.ReplaceUndone(ctx, b.undone),
 		b.tx.AppendTools(ctx, b.parts),
 		b.tx.AppendFailures(ctx, b.parts),
 		b.tx.AppendUsage(ctx, b.usage),
-		b.tx.AppendParts(ctx, b.commits),
 		b.tx.ReplaceUncommittedPaths(ctx, b.pending),
 		b.tx.AppendMemories(ctx, b.saved),
 		b.tx.AppendDangling(ctx, b.dangling),

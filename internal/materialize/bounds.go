@@ -50,7 +50,7 @@ const (
 func (m *Materializer) bytesToRead(p *plan) uint64 {
 	l := m.limits()
 	switch {
-	case p.effort == everything || m.past: // no sync would go on with a past moment
+	case p.effort == everything || m.public: // no sync would go on with that
 		return ledger.NoLimit
 	case p.effort == reading && len(p.was) > 0:
 		return max(l.Recall-min(l.Recall, p.added), l.Recall/fairShare)

@@ -17,7 +17,7 @@ import (
 // again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
 func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool, limit int) (all bool, err error) {
 	index := embeddable{m}
-	heads, err := m.countingHeads()
+	heads, err := m.ledgersRead()
 	if err != nil {
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (f ForeignCommit) String() string {
 
 // ForeignCommits lists such commits of a ledger, the latest first, by what Judge noted.
 func (m *Materializer) ForeignCommits(ctx context.Context, ref, keys string) (out []ForeignCommit, err error) {
-	heads, err := m.countingHeads()
+	heads, err := m.ledgersRead()
 	if err != nil {
 		return nil, err
 	}

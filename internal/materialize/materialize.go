@@ -5,7 +5,7 @@
 //
 // Promises: deleting the file loses nothing; an index that grew commit by commit, in any order of ledgers, has the same rows and scores as a
 // rebuilt one; a damaged, half-written or outdated file is made anew, with a warning; a reader never waits while an older state can answer;
-// nothing new means nothing written. The index of a past moment holds what today's index held then. It never writes to git.
+// nothing new means nothing written. It never writes to git.
 package materialize
 
 import (
@@ -36,10 +36,9 @@ type Materializer struct {
 	Ignore func() (ledger.Ignore, error) // ledgers that are not read; nil: none. It is asked where there are others'
 	Limits Limits                        // the zero value: defaultLimits
 
-	Progress func(done, total int) // how many commits of ledgers were applied; it begins with none; nil: nobody looks
+	public bool // see WithoutPrivate
 
-	past   bool           // Dir is one of those below at/, made when it is needed
-	moment *ledger.Moment // nil: all that the repository holds
+	Progress func(done, total int) // how many commits of ledgers were applied; it begins with none; nil: nobody looks
 }
 
 // CatchUp applies what the ledgers say beyond the index, of each of other people's at most a step. A ledger that
@@ -70,19 +69,14 @@ const patience = 10 * time.Minute
 
 // asSoleWriter does something while no other process works on the index.
 func (m *Materializer) asSoleWriter(ctx context.Context, do func([]ledger.Head) error) error {
-	used, err := m.lockMomentFolder(ctx)
-	if err != nil {
-		return err
-	}
-	err = m.withWriteLock(ctx, patience, func() error { return m.withHeads(do) })
-	return errors.Join(err, used.Release())
+	return m.withWriteLock(ctx, patience, func() error { return m.withHeads(do) })
 }
 
 // withHeads does something with the ledgers as they are, and again where one of them moved meanwhile
 // and what it was is gone.
 func (m *Materializer) withHeads(do func([]ledger.Head) error) error {
 	for moves := 0; ; moves++ {
-		heads, err := m.countingHeads()
+		heads, err := m.ledgersRead()
 		if err == nil {
 			err = do(heads)
 		}
@@ -92,13 +86,23 @@ func (m *Materializer) withHeads(do func([]ledger.Head) error) error {
 	}
 }
 
+// ledgersRead are the ledgers that are read.
+func (m *Materializer) ledgersRead() ([]ledger.Head, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if err != nil || m.Ignore == nil || !slices.ContainsFunc(heads, func(h ledger.Head) bool { return h.Remote != "" }) {
+		return heads, err
+	}
+	ignore, err := m.Ignore()
+	return slices.DeleteFunc(heads, ignore.Has), err
+}
+
 // isLedgerMoved reports whether an error says no more than that a ledger is not what it was any more: a scrub
 // removes what it has taken out while others read it.
 func (m *Materializer) isLedgerMoved(err error, heads ...ledger.Head) bool {
 	if !errors.Is(err, git.ErrNotFound) {
 		return false
 	}
-	now, err := m.countingHeads()
+	now, err := m.ledgersRead()
 	return err == nil && slices.ContainsFunc(heads, func(h ledger.Head) bool { return !slices.Contains(now, h) })
 }
 

@@ -107,7 +107,6 @@ type commit struct {
 	email   string
 	private bool
 	bytes   uint64 // of the segments
-	late    bool   // it is later than the moment: only what it imports counts
 	// key orders all commits of all ledgers: by the name of the first segment, which begins with
 	// its time, then by the commit itself.
 	key string
@@ -149,11 +148,7 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was 
 		author := authorOf(h.Email, h.Ref)
 		p.authors[h.Ref], p.tips[h.Ref] = author, h.OID
 		if applied := have[h.Ref].applied; applied != "" {
-			counting, err := m.countingCommits(ctx, h.Ref, applied)
-			if err != nil {
-				return nil, errRestart // it is not all here any more
-			}
-			known[author] = append(known[author], counting...)
+			known[author] = append(known[author], applied)
 		}
 	}
 	for ref := range have {
@@ -174,11 +169,7 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was 
 			return nil, err
 		}
 		if applied := p.cursor[h.Ref].applied; applied != r.applied {
-			counting, err := m.countingCommits(ctx, h.Ref, applied)
-			if err != nil {
-				return nil, err
-			}
-			known[p.authors[h.Ref]] = append(known[p.authors[h.Ref]], counting...)
+			known[p.authors[h.Ref]] = append(known[p.authors[h.Ref]], applied)
 		}
 	}
 	slices.SortFunc(p.commits, func(a, b commit) int { return cmp.Compare(a.key, b.key) })
@@ -202,7 +193,7 @@ func (m *Materializer) planLedger(ctx context.Context, p *plan, h ledger.Head, k
 	if err == nil && to.applied != "" {
 		end := h
 		end.OID = to.applied
-		if m.moment != nil || !slices.Equal(known, p.was[h.Ref].behind()) { // others count
+		if !slices.Equal(known, p.was[h.Ref].behind()) { // others count
 			counted = nil
 		}
 		commits, err = m.missingCommits(ctx, end, known, counted)
@@ -238,7 +229,7 @@ func (m *Materializer) planLedger(ctx context.Context, p *plan, h ledger.Head, k
 // lostHistory reports whether it is what was read before that is not all here any more, as behind a scrub.
 func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []git.OID) bool {
 	for _, h.OID = range known {
-		if _, err := m.commitsSince(ctx, h, nil); errors.Is(err, git.ErrNotFound) {
+		if _, err := m.commitsSince(ctx, h.OID, nil); errors.Is(err, git.ErrNotFound) {
 			return true
 		}
 	}
@@ -249,25 +240,25 @@ func (m *Materializer) lostHistory(ctx context.Context, h ledger.Head, known []g
 // of what was read before counts once, which only a rebuild can tell.
 func restartsLedger(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
+// commitsSince lists what a ledger holds beyond what is known.
+func (m *Materializer) commitsSince(ctx context.Context, tip git.OID, known []git.OID) ([]ledger.Commit, error) {
+	return m.limits().AsOf(m.Now()).Since(ctx, m.Repo, tip, known...)
+}
+
 // missingCommits lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be. They may be counted already.
 func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID, counted []ledger.Commit) (out []commit, err error) {
 	commits := counted
 	if commits == nil {
-		if commits, err = m.commitsSince(ctx, h, known); err != nil {
+		if commits, err = m.commitsSince(ctx, h.OID, known); err != nil {
 			return nil, err
 		}
-	}
-	late, err := m.isLaterThanMoment(ctx, h, known)
-	if err != nil {
-		return nil, err
 	}
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("materialize: %w", err)
 		}
 		one := newCommit(c, h)
-		one.late = late(c)
 		for i := range c.Segments {
 			size, err := c.Segments[i].Bytes(m.Repo)
 			if err != nil {
@@ -277,7 +268,7 @@ func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known 
 		}
 		out = append(out, one)
 	}
-	return out, err
+	return out, nil
 }
 
 // upToDate reports whether there is nothing to apply.

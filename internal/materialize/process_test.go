@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, dir string, n int) error{
-	"write": write, "read": read, "rebuild": rebuild, "look": look, "hold": hold, "tell": tell, "then": then,
+	"write": write, "read": read, "rebuild": rebuild, "look": look, "hold": hold, "tell": tell,
 }
 
 // rounds is how often each does what it does.

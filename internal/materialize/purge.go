@@ -63,23 +63,32 @@ func (s *store) updatePurged(ctx context.Context, tx *db.Tx, at cursor) error {
 	if err != nil {
 		return err
 	}
-	var now []string
-	changed := s.grew
+	now, changed := purgedBy(all), s.grew
 	for id := range s.purged {
 		_, marked := all[id]
 		changed = changed || !marked
 	}
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		purged := all[id].Purged()
-		changed = changed || purged != s.purged[id]
-		if purged {
-			now = append(now, id)
-		}
+	for id, marks := range all {
+		changed = changed || marks.Purged() != s.purged[id]
 	}
 	if !changed {
 		return nil
 	}
 	return errors.Join(tx.SetPurged(ctx, now), search.Hide(ctx, tx, now))
+}
+
+// purgedBy are the sessions and memories that marks purge, in order.
+func purgedBy(all map[string]session.Marks) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(id string) bool { return !all[id].Purged() })
+}
+
+// setPurged purges what the marks say that are there.
+func setPurged(ctx context.Context, tx *db.Tx, c *claims, own cursor) error {
+	all, err := countingMarks(ctx, tx, c, own)
+	if err != nil {
+		return err
+	}
+	return tx.SetPurged(ctx, purgedBy(all))
 }
 
 // Purged reads the IDs of the sessions and memories that are purged, in order.

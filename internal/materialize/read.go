@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -18,9 +19,6 @@ import (
 // writer's lock if it is free. If not, or where nothing can be written, it adds what is missing to a copy in memory, as long as that
 // is little (apartBytes, apartIndex). Beyond that it answers from the state before, with one line. It waits only where there is no state at all.
 
-// inUse is how long one waits for what others do in a moment.
-const inUse = 10 * time.Second
-
 // Reader is the index, open for reading in one state.
 type Reader struct {
 	*db.DB
@@ -28,30 +26,21 @@ type Reader struct {
 }
 
 // Open brings the index up to the ledgers, and opens it for reading.
-func (m *Materializer) Open(ctx context.Context) (r *Reader, err error) {
-	used, err := m.lockMomentFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err = m.openCurrent(ctx)
-	return r, errors.Join(err, used.Release())
-}
-
 // maxMoves bounds how often one looks again because somebody else changed the index or the ledgers.
 const maxMoves = 50
 
 // errMoved says that somebody else changed the index meanwhile.
 var errMoved = errors.New("materialize: the index moved")
 
-// openCurrent opens the index as it is where it is current, and mostly it is. Otherwise it brings it up first. While
+// Open opens the index for reading, brought up to the ledgers. Mostly it is current. Otherwise Open brings it up first. While
 // somebody else writes, it adds what is missing for itself; where that is too much, it answers from the state that there is, and waits
 // only where there is none.
-func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
+func (m *Materializer) Open(ctx context.Context) (*Reader, error) {
 	for moves := 0; ; moves++ {
 		var heads []ledger.Head
 		var failed error
 		var beside sync.WaitGroup
-		beside.Go(func() { heads, failed = m.countingHeads() }) // it may take a process that asks git for the settings
+		beside.Go(func() { heads, failed = m.ledgersRead() }) // it may take a process that asks git for the settings
 		r, err := m.OpenExisting(ctx)
 		beside.Wait()
 		if failed != nil {
@@ -88,6 +77,11 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 
 // withWriteLock does something while it holds the lock of the process that writes.
 func (m *Materializer) withWriteLock(ctx context.Context, wait time.Duration, do func() error) error {
+	if m.public {
+		if err := os.MkdirAll(m.Dir, 0o700); err != nil {
+			return fmt.Errorf("materialize: %w", err)
+		}
+	}
 	held, err := lock.Acquire(ctx, m.filePath(writerFile), lock.ToWrite, wait)
 	if err != nil {
 		return err
@@ -170,6 +164,6 @@ func rebuildable(err error) bool {
 
 // IsCurrent reports whether an index that was opened has all that the ledgers say.
 func (m *Materializer) IsCurrent(r *Reader) bool {
-	heads, err := m.countingHeads()
+	heads, err := m.ledgersRead()
 	return err == nil && r.cursor.isCurrent(heads)
 }

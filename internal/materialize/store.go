@@ -40,6 +40,7 @@ type store struct {
 	claims    *claims            // what everything is called
 	rewrote   map[string]bool    // whose ledgers say what became of code commits
 	code      []string           // code commits of checkpoints
+	lastEntry int                // the number of the last entry
 
 	signingKeys string            // with which …
 	signatures  []db.SignatureRow // … an index that this one replaces judged these; "" for none
@@ -54,10 +55,16 @@ func (m *Materializer) newStore(d *db.DB) *store {
 type entry struct {
 	commit
 	session.Entry
+	n      int       // its number
 	at     time.Time // its segments', which stands in their names
 	unread []error   // a segment each
 	// What each link may be to, and each record of lines may be of, whatever that is called: its ID if it were somebody else's, too.
 	linked, written []string
+}
+
+// row is what the index notes of the entry.
+func (e entry) row() db.EntryRow {
+	return db.EntryRow{N: e.n, ID: string(e.OID), Commit: string(e.In), Email: address(e.email), Key: e.key}
 }
 
 // idsBesideMarks are the IDs of all that the commit speaks of, besides marks; some may stand twice.
@@ -172,9 +179,6 @@ func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, erro
 		}
 		out.Join(e)
 	}
-	if c.late {
-		out.Entry = s.importedBefore(repo, out.Entry)
-	}
 	for i := range out.Sessions {
 		out.Sessions[i].CorrectSpeakers()
 	}
@@ -253,6 +257,9 @@ func (s *store) checkStart(ctx context.Context, tx *db.Tx, p *plan) error {
 			return err
 		}
 	}
+	if s.lastEntry, err = tx.LastEntry(ctx); err != nil {
+		return err
+	}
 	if err := s.loadPurged(ctx, tx); err != nil {
 		return err
 	}
@@ -304,13 +311,18 @@ func (s *store) resolveRewrites(ctx context.Context, tx *db.Tx) error {
 	for _, email := range emails {
 		s.rewrote[email] = true
 	}
-	for email := range s.rewrote {
+	return resolveRewritesOf(ctx, tx, s.Repo, slices.Sorted(maps.Keys(s.rewrote)))
+}
+
+// resolveRewritesOf does so for some authors.
+func resolveRewritesOf(ctx context.Context, tx *db.Tx, repo *git.Repo, emails []string) error {
+	for _, email := range emails {
 		all, err := tx.Rewrites(ctx, email)
 		if err != nil {
 			return err
 		}
 		for i, r := range all { // versions before 0.2.0 took git's list as it is
-			if became, ok := history.Became(s.Repo, git.OID(r.Old), git.OID(r.New)); ok {
+			if became, ok := history.Became(repo, git.OID(r.Old), git.OID(r.New)); ok {
 				all[i].New = string(became)
 			} else {
 				all[i].New = r.Old

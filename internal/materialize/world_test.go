@@ -261,6 +261,12 @@ func (w *world) dump(m *materialize.Materializer) dumped {
 			query = "SELECT session, model, hex(embedding) FROM embeddings"
 		case "index_state":
 			query = "SELECT turns, sessions FROM index_state"
+		case "entries":
+			query = "SELECT id, oid, email, key FROM entries"
+		case "parts":
+			query = "SELECT item, key, turn, next_turn, tool, next_tool, next_unit - unit, title, branch, model FROM parts JOIN entries ON n = entry"
+		case "wrote":
+			query = "SELECT sha, blob, session, path, lines, gone, ts, w.email, key FROM wrote w JOIN entries ON n = entry"
 		case "paths":
 			query = "SELECT path FROM paths"
 		case "touches":
@@ -336,7 +342,22 @@ func (w *world) ask(m *materialize.Materializer, kind materialize.SQLFile, state
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := tables.Open(w.t.Context(), m.Dir, kind, statement, index.DB, func() {})
+	return w.askIndex(index, m.Dir, kind, statement)
+}
+
+// dataAt is data as of a moment.
+func (w *world) dataAt(m *materialize.Materializer, moment ledger.Moment, statement string) []string {
+	w.t.Helper()
+	index, err := m.OpenAt(w.t.Context(), moment)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.askIndex(index, w.t.TempDir(), materialize.DataDB, statement)
+}
+
+func (w *world) askIndex(index *materialize.Reader, dir string, kind materialize.SQLFile, statement string) []string {
+	w.t.Helper()
+	d, err := tables.Open(w.t.Context(), dir, kind, statement, index.DB, func() {})
 	if err := errors.Join(err, index.Close()); err != nil {
 		w.t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -93,8 +92,8 @@ func (m *Materializer) replace(ctx context.Context, p *plan) error {
 		return errors.Join(err, m.removeLeftovers())
 	}
 	// The log belongs to the old file: behind another one it would be taken for its own. What was made of the old one for SQL may
-	// hold what had to go.
-	for _, name := range []string{indexFile, indexFile + "-wal", indexFile + "-shm", "data.db", "index.db"} {
+	// hold what had to go. Versions before 0.3 kept indexes of past moments in at.
+	for _, name := range []string{indexFile, indexFile + "-wal", indexFile + "-shm", "data.db", "index.db", "at"} {
 		if err := remove(m.filePath(name)); err != nil {
 			return err
 		}
@@ -118,6 +117,9 @@ func (m *Materializer) apply(ctx context.Context, p *plan, file string, mode db.
 	return errors.Join(s.apply(ctx, p), d.Close())
 }
 
+// goneSuffix ends the name of a file that a clean removes.
+const goneSuffix = ".gone"
+
 // removeLeftovers removes what processes that died left behind; lock.writer is held.
 func (m *Materializer) removeLeftovers() error {
 	entries, err := os.ReadDir(m.Dir)
@@ -125,7 +127,7 @@ func (m *Materializer) removeLeftovers() error {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), indexFile+fresh) || filepath.Ext(e.Name()) == goneSuffix {
+		if strings.HasPrefix(e.Name(), indexFile+fresh) || strings.HasSuffix(e.Name(), goneSuffix) {
 			if err := remove(m.filePath(e.Name())); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,7 +23,7 @@ import (
 )
 
 // replay is a team's history: alice's own ledger, of two machines that merge, and what she
-// fetches of bob's, whose two machines each push to a remote of their own.
+// fetches of carol's and of bob's, whose two machines each push to a remote of their own.
 type replay struct {
 	*place
 	rand  *rand.Rand
@@ -42,8 +43,9 @@ const (
 	fork   = "refs/rekal/fork/bob@example.com"
 )
 
-func newReplay(t *testing.T) *replay {
-	return &replay{place: newPlace(t), rand: rand.New(rand.NewPCG(1, 2)), open: map[string]session.Session{}}
+func newReplay(t *testing.T, seed uint64) *replay {
+	t.Helper()
+	return &replay{place: newPlace(t), rand: rand.New(rand.NewPCG(seed, 2)), open: map[string]session.Session{}}
 }
 
 var subjects = []string{
@@ -94,6 +96,14 @@ func (r *replay) entry(who string) session.Entry {
 		return session.Entry{Rewrites: []session.Rewrite{{Old: digits(fmt.Sprintf("%x", pair[0])), New: digits(fmt.Sprintf("%x", pair[1])), TS: at(r.clock)}}}
 	}
 	e := session.Entry{Sessions: []session.Session{r.say(who)}}
+	switch r.rand.IntN(5) {
+	case 0:
+		e.Memories = []session.Memory{{ID: session.NewID(at(r.clock), who, "memory"), Title: "on " + subjects[r.rand.IntN(len(subjects))], Content: "a question on the cursors", TS: at(r.clock)}}
+	case 1:
+		e.Wrote = []session.Wrote{{
+			GitSHA: digits(fmt.Sprintf("%x", r.rand.IntN(6))), Blob: digits("b"), Session: e.Sessions[0].ID, Path: "src/f1.go", Lines: session.Ranges{{1, 3}}, TS: at(r.clock),
+		}}
+	}
 	if r.rand.IntN(6) > 0 {
 		e.Checkpoint = checkpoint(digits(fmt.Sprintf("%x", r.rand.IntN(6))), fmt.Sprintf("src/f%d.go", r.rand.IntN(6)), "gen.go")
 		if s, ok := r.open[who]; ok && s.ID != e.Sessions[0].ID {
@@ -136,16 +146,18 @@ func (r *replay) merges(from, name string) {
 // step is what somebody does next.
 func (r *replay) step() {
 	r.clock += 10
-	switch n := r.rand.IntN(12); {
+	switch n := r.rand.IntN(14); {
 	case n < 3:
 		r.writes("refs/rekal/origin/bob@example.com", bob, r.entry("bob"))
 	case n < 5:
 		r.writes(fork, bob, r.entry("bob-2"))
-	case n == 5 && r.clock > 50:
+	case n == 5 && r.git("for-each-ref", fork) != "":
 		r.merges(fork, "bob@example.com")
 	case n == 6 && r.clock > 50:
 		r.writes("refs/other/alice", alice, r.entry("alice-2"))
 		r.merges("refs/other/alice", alice)
+	case n > 11:
+		r.writes("refs/rekal/origin/carol@example.com", "carol@example.com", r.entry("carol"))
 	default:
 		r.writes(ownRef, alice, r.entry("alice"))
 	}
@@ -155,10 +167,13 @@ func (r *replay) tip() git.OID {
 	return git.OID(r.git("for-each-ref", "--format=%(objectname)", ownRef))
 }
 
+// opener opens the index, as of today or of a moment.
+type opener func(context.Context) (*materialize.Reader, error)
+
 // ask asks everything.
-func (r *replay) ask(m *materialize.Materializer) []result.Recall {
+func (r *replay) ask(open opener) []result.Recall {
 	r.T.Helper()
-	index, err := m.Open(r.T.Context())
+	index, err := open(r.T.Context())
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -184,8 +199,8 @@ func (r *replay) materializer() *materialize.Materializer {
 	}
 }
 
-// past is where the tables of a moment are.
-func (r *replay) past(m *materialize.Materializer, text string) *materialize.Materializer {
+// past opens the index as of a moment.
+func (r *replay) past(m *materialize.Materializer, text string) opener {
 	r.T.Helper()
 	l, err := ledger.OpenOwn(r.repo, git.Signature{Name: "S", Email: alice, When: at(0)}, rand.NewChaCha8([32]byte{}))
 	if err != nil {
@@ -195,27 +210,30 @@ func (r *replay) past(m *materialize.Materializer, text string) *materialize.Mat
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	past, err := m.At(moment)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	return past
+	return func(ctx context.Context) (*materialize.Reader, error) { return m.OpenAt(ctx, moment) }
 }
 
-// Each answer of recall can be had again, to the last digit of its scores: from the tables of
-// that moment, which are made anew, and from those that a fresh clone makes.
+// Each answer of recall can be had again, to the last digit of its scores: as of that
+// moment, here and in a fresh clone.
 func TestLongEveryAnswerAgain(t *testing.T) {
-	const steps = 20
-	r := newReplay(t)
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("history ", seed), func(t *testing.T) { answersAgain(t, seed+1) })
+	}
+}
+
+func answersAgain(t *testing.T, seed uint64) {
+	t.Helper()
+	const steps = 24
+	r := newReplay(t, seed)
 	m := r.materializer()
 	for range steps {
 		r.step()
-		now := r.ask(m)
+		now := r.ask(m.Open)
 		if tip := r.tip(); tip != "" && (len(r.asked) == 0 || r.asked[len(r.asked)-1].tip != tip) {
 			r.asked = append(r.asked, recalled{tip, now})
 		}
 	}
-	if len(r.asked) < steps/3 {
+	if len(r.asked) < steps/4 {
 		t.Fatalf("only %d states", len(r.asked))
 	}
 	for i, req := range requests {
@@ -246,7 +264,7 @@ func TestLongEarlierCommitsArrive(t *testing.T) {
 		"by a merge":               func(r *replay, ref string) { r.merges(ref, "bob@example.com") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newReplay(t)
+			r := newReplay(t, 1)
 			m := r.materializer()
 			for range 8 {
 				r.step()
@@ -280,10 +298,10 @@ func entryWith(s session.Session) session.Entry { return session.Entry{Sessions:
 // What was answered when the files lay there as committed is answered again, freshness and order
 // included, whatever lies there now.
 func TestLongFreshnessAgain(t *testing.T) {
-	r := newReplay(t)
+	r := newReplay(t, 1)
 	m := r.materializer()
-	ask := func(m *materialize.Materializer, req recall.Request) []result.Hit {
-		index, err := m.Open(t.Context())
+	ask := func(open opener, req recall.Request) []result.Hit {
+		index, err := open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +324,7 @@ func TestLongFreshnessAgain(t *testing.T) {
 		r.append(alice, r.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{
 			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "Edit gen.go", "assistant it is done"),
 		}})
-		asked = append(asked, then{r.tip(), ask(m, recall.Request{Query: "token expiry"})})
+		asked = append(asked, then{r.tip(), ask(m.Open, recall.Request{Query: "token expiry"})})
 	}
 	r.write("src/f0.go", "something else")
 	r.git("rm", "-qf", "gen.go", "src/f1.go")
@@ -315,7 +333,7 @@ func TestLongFreshnessAgain(t *testing.T) {
 		tip := string(a.tip)
 		harness.Equal(t, fmt.Sprint("state ", i), a.hits, ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
 	}
-	if now := ask(m, recall.Request{Query: "token expiry"}); now[0].Freshness != result.StaleDeleted {
+	if now := ask(m.Open, recall.Request{Query: "token expiry"}); now[0].Freshness != result.StaleDeleted {
 		t.Errorf("now: %+v", now[0])
 	}
 }

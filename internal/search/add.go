@@ -19,24 +19,26 @@ import (
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session) error {
-	return AddWhile(ctx, tx, parts, func() error { return nil })
+	_, err := AddWhile(ctx, tx, parts, func() error { return nil })
+	return err
 }
 
 // AddWhile is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
-// reading has ended.
-func AddWhile(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) error {
+// reading has ended. It returns the number of the first unit of each part, and behind them that which comes next.
+func AddWhile(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) (units []int, err error) {
 	if len(parts) == 0 {
-		return store()
+		return nil, store()
 	}
 	a, err := newAdder(ctx, tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	units = []int{a.index.Units()}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	var rest []session.Session
 	var read sync.WaitGroup
-	read.Go(func() { rest = a.addParts(reading, parts) })
+	read.Go(func() { rest = a.addParts(reading, parts, &units) })
 	if err = store(); err != nil {
 		stop()
 	}
@@ -46,11 +48,11 @@ func AddWhile(ctx context.Context, tx *db.Tx, parts []session.Session, store fun
 	}
 	for err == nil && len(rest) > 0 {
 		if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
-			rest = a.addParts(ctx, rest)
+			rest = a.addParts(ctx, rest, &units)
 			err = a.finish(ctx)
 		}
 	}
-	return err
+	return units, err
 }
 
 // finish stores what was read of parts, as many as fit into memory.
@@ -104,12 +106,14 @@ const (
 	maxCalls = 1 << 20 // bytes
 )
 
-// addParts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over.
-func (a *adder) addParts(ctx context.Context, parts []session.Session) (rest []session.Session) {
+// addParts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over. To units it adds where each
+// part ends.
+func (a *adder) addParts(ctx context.Context, parts []session.Session, units *[]int) (rest []session.Session) {
 	for i, p := range parts {
 		if left := a.addPart(ctx, p); left != nil {
 			return append([]session.Session{*left}, parts[i+1:]...)
 		}
+		*units = append(*units, a.index.Units()+a.build.Units())
 	}
 	return nil
 }

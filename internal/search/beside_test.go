@@ -28,7 +28,7 @@ func TestAddBesideFails(t *testing.T) {
 	defer tx.Rollback()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	err = search.AddWhile(ctx, tx, []session.Session{long}, func() error { return io.ErrShortWrite })
+	_, err = search.AddWhile(ctx, tx, []session.Session{long}, func() error { return io.ErrShortWrite })
 	if !errors.Is(err, io.ErrShortWrite) || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
@@ -37,7 +37,7 @@ func TestAddBesideFails(t *testing.T) {
 		t.Error("texts are still being read")
 	}
 	stop()
-	if err := search.AddWhile(ctx, tx, []session.Session{long}, func() error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := search.AddWhile(ctx, tx, []session.Session{long}, func() error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
 	}
 }

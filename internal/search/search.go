@@ -105,10 +105,27 @@ func openIndex(ctx context.Context, d *db.DB, all bool) (s *Searcher, err error)
 	if s.heads, err = readHeaders(ctx, d, s.state); err != nil {
 		return nil, err
 	}
-	if s.index, err = lexical.NewIndex(s.heads.runs, s.state.Hidden); err != nil {
+	s.hideMissing(d.Later().Missing)
+	if s.index, err = lexical.NewIndexAsOf(s.heads.runs, s.state.Hidden, d.Later().Units); err != nil {
 		return nil, fmt.Errorf("search: open: %w", asCorrupt(err))
 	}
 	return s, nil
+}
+
+// hideMissing hides what was not there yet at the moment that is asked.
+func (s *Searcher) hideMissing(missing []string) {
+	if len(missing) == 0 {
+		return
+	}
+	n := 0
+	for _, h := range s.heads.runs {
+		for _, id := range h.Sessions {
+			if _, is := slices.BinarySearch(missing, id); is {
+				s.state.Hidden = append(s.state.Hidden, n)
+			}
+			n++
+		}
+	}
 }
 
 // Search finds the sessions that answer text. Text without a letter or digit has no answer.

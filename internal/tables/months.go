@@ -171,7 +171,7 @@ func sessionSums(ctx context.Context, from *db.DB) (map[string][]byte, error) {
 		sums[id] = sum[:]
 		return nil
 	}, `SELECT s.id, concat_ws(' ', s.id, s.last_entry, s.first_turn, s.next_turn, s.first_tool, s.next_tool, s.started_at, s.captured_at, p.oid, p.email)
-		FROM sessions s LEFT JOIN parts p ON p.item = s.id WHERE s.id NOT IN (SELECT id FROM purged) ORDER BY s.id, p.oid, p.email`)
+		FROM sessions s LEFT JOIN (SELECT DISTINCT item, oid, email FROM parts JOIN entries ON n = entry) p ON p.item = s.id WHERE s.id NOT IN (SELECT id FROM purged) ORDER BY s.id, p.oid, p.email`)
 	return sums, err
 }
 

@@ -179,7 +179,7 @@ func (w *Workspace) withSetupLock(ctx context.Context, do func() error) error {
 	return errors.Join(do(), held.Remove())
 }
 
-// lockCaches takes the locks of all caches, today's and those of past moments, in the order
+// lockCaches takes the locks of all caches, also of those without private sessions, in the order
 // in which materialize takes them; free releases them. Without caches there is nothing to lock.
 func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err error) {
 	var held []*lock.Lock
@@ -193,21 +193,14 @@ func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err erro
 	if !exists(w.RekalDir()) {
 		return free, nil
 	}
-	dirs := []string{w.RekalDir()}
-	past, _ := os.ReadDir(filepath.Join(w.RekalDir(), "at")) // caches that can't be listed can't be locked
-	for _, e := range past {
-		if e.IsDir() {
-			dirs = append(dirs, filepath.Join(w.RekalDir(), "at", e.Name()))
-		}
-	}
-	for _, dir := range dirs {
+	for _, dir := range []string{w.RekalDir(), filepath.Join(w.RekalDir(), "public")} {
 		for _, name := range []string{"lock.writer", "lock.tables"} {
 			l, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, cacheWait)
 			switch {
 			case err == nil:
 				held = append(held, l)
 			case errors.Is(err, fs.ErrPermission): // in a folder that we can't write to, nobody of this user writes
-			case errors.Is(err, fs.ErrNotExist) && dir != w.RekalDir(): // somebody has just removed this past moment
+			case errors.Is(err, fs.ErrNotExist) && dir != w.RekalDir(): // there is mostly none
 			default:
 				return nil, errors.Join(fmt.Errorf("workspace: %w", err), free())
 			}

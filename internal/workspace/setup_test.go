@@ -54,7 +54,7 @@ func TestInstallLeavesNoLock(t *testing.T) {
 
 // Caches that somebody writes are not taken away.
 func TestUninstallWaits(t *testing.T) {
-	for _, name := range []string{"lock.writer", "lock.tables", "at/00/lock.writer"} {
+	for _, name := range []string{"lock.writer", "lock.tables", "public/lock.writer"} {
 		t.Run(name, func(t *testing.T) {
 			_, w := installed(t)
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(w.RekalDir(), name)), 0o700); err != nil {

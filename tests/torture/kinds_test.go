@@ -25,7 +25,6 @@ var kinds = map[string]func(*medley, *act){
 	"checkpoint":   plain("git", "rekal", "checkpoint"),
 	"dry run":      plain("git", "rekal", "checkpoint", "--dry-run"),
 	"index":        plain("git", "rekal", "index"),
-	"index --at":   plain("git", "rekal", "index", "--at", "HEAD~1"),
 	"doctor":       looks("git", "rekal", "doctor"),
 	"log":          plain("git", "rekal", "log"),
 	"recall":       plain("git", "rekal", "parser", "cache"),

@@ -70,7 +70,7 @@ func (x *Index) countTerm(lists []*List) (n Count, err error) {
 		at, c := x.partCursor(run), l.cursor()
 		for c.next() {
 			p := at.find(c.unit)
-			if x.dead[p.Session] || x.replaced[run][at.at] {
+			if x.isOut(run, at.at) || x.replaced[run][at.at] {
 				continue
 			}
 			if p.Kind != Title {

@@ -291,7 +291,7 @@ func (s *scorer) df(lists []*List) (units, titles int, err error) {
 		at, c := s.partCursor(run), l.cursor()
 		for c.next() {
 			switch p := at.find(c.unit); {
-			case !s.dead[p.Session]:
+			case !s.isOut(run, at.at):
 			case p.Kind == Title:
 				titles--
 			default:
@@ -336,7 +336,7 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 	for c.next() {
 		if p = at.find(c.unit); at.at != part {
 			part = at.at
-			counts = !s.dead[p.Session] && !s.replaced[run][part]
+			counts = !s.isOut(run, part) && !s.replaced[run][part]
 			ranks = counts && p.Kind != Title
 			times = weightOfKind(p.Kind)
 			if counts {
@@ -399,7 +399,7 @@ func (s *scorer) addPair(a, b []*List) error {
 		}
 		at, h := s.partCursor(run), s.runs[run]
 		err := eachNear(a[run], b[run], pairReach, func(unit uint32, n int) {
-			if p := at.find(unit); p.Kind != Title && !s.dead[p.Session] {
+			if p := at.find(unit); p.Kind != Title && !s.isOut(run, at.at) {
 				hits = append(hits, hit{unit, uint32(n), h.Stems[unit-uint32(h.Base)]})
 			}
 		})
