@@ -68,6 +68,9 @@ func (d *DB) SetMoment(ctx context.Context, m AsOf, decide func(*Tx) error) erro
 		if err := cmp.Or(t.Exec(ctx, partsThen+viewsThen()+sessionsThen()), decide(t)); err != nil {
 			return err
 		}
+		if err := t.remakeUndone(ctx); err != nil {
+			return err
+		}
 		remade, err := sessions(ctx, t, `WHERE id IN (SELECT id FROM remade) ORDER BY id`)
 		if err == nil {
 			err = t.ReplaceFacets(ctx, slices.Collect(maps.Values(remade)))
@@ -77,6 +80,23 @@ func (d *DB) SetMoment(ctx context.Context, m AsOf, decide func(*Tx) error) erro
 		}
 		return t.readLater(ctx, &d.later)
 	})
+}
+
+// remakeUndone has nothing taken back that was so later.
+func (t *Tx) remakeUndone(ctx context.Context) error {
+	ids, err := readTexts(query(ctx, t, `SELECT DISTINCT session FROM main.undone WHERE session IN (SELECT item FROM live)`))
+	if err != nil {
+		return err
+	}
+	said, err := TurnsOf(ctx, t, ids)
+	if err != nil {
+		return err
+	}
+	spans := map[string][]session.Span{}
+	for id, turns := range said {
+		spans[id] = session.UndoneSpans(turns)
+	}
+	return t.ReplaceUndone(ctx, spans)
 }
 
 // shadow writes tables of the connection's own.
@@ -180,7 +200,7 @@ CREATE UNIQUE INDEX temp.session_id ON sessions (id);
 CREATE INDEX temp.children ON sessions (parent);
 CREATE INDEX temp.forks ON sessions (forked_from);
 CREATE INDEX temp.natives ON sessions (lower(native_id));
-UPDATE sessions SET (title, branch, model, last_entry) = (SELECT l.title, l.branch, l.model, e.key FROM live l JOIN main.entries e ON e.n = l.entry
+UPDATE sessions SET (title, branch, ` + session.FactList("%") + `, last_entry) = (SELECT l.title, l.branch, ` + session.FactList("l.%") + `, e.key FROM live l JOIN main.entries e ON e.n = l.entry
 		WHERE l.item = sessions.id ORDER BY l.entry DESC, l.k DESC LIMIT 1),
 	(next_turn, next_tool) = (SELECT first_turn + sum(l.next_turn - l.turn), first_tool + sum(l.next_tool - l.tool) FROM live l WHERE l.item = sessions.id),
 	last_turn_at = (SELECT nullif(max(max(coalesce(t.ts, 0)), coalesce(started_at, 0)), 0) FROM turns t WHERE t.session = sessions.id)
@@ -199,6 +219,7 @@ CREATE TEMP VIEW touches AS SELECT path, session FROM main.touches WHERE session
 CREATE TEMP VIEW paths AS SELECT * FROM main.paths WHERE id IN (SELECT path FROM touches);
 CREATE TEMP VIEW renames AS SELECT DISTINCT old_path AS old, path AS new FROM checkpoint_files WHERE old_path IS NOT NULL;
 CREATE TEMP VIEW behind AS SELECT * FROM ties WHERE tie < ` + talked + `;
+CREATE TEMP TABLE undone AS SELECT * FROM main.undone WHERE session NOT IN (SELECT id FROM changed);
 CREATE TEMP TABLE lineage AS SELECT * FROM main.lineage WHERE email NOT IN (SELECT email FROM later);
 CREATE INDEX temp.lineage_old ON lineage (old);
 CREATE INDEX temp.lineage_new ON lineage (new);

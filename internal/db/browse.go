@@ -137,9 +137,9 @@ type LogRow struct {
 	Session, Title string
 	Started, Last  time.Time // of the session
 	Source, Actor  string
-	Model          string
-	Turns, Tools   int
-	Tie            session.TieKind
+	session.Facts
+	Turns, Tools int
+	Tie          session.TieKind
 }
 
 // LogQuery says which checkpoints are asked for.
@@ -202,13 +202,13 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		c AS MATERIALIZED (SELECT * FROM (SELECT *, NULL AS took, ts AS at FROM checkpoints WHERE via IS NOT '`+session.ViaImport+`' AND ts >= ?3 AND ts < ?4 `+logFilters+` ORDER BY ts DESC, id LIMIT ?2)
 			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+logFilters+` ORDER BY at DESC, id LIMIT ?2)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
-			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
-			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce((SELECT min(tie) FROM ties t WHERE t.session = s.id AND t.sha = c.sha), 0) AS tie
+			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
+			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce((SELECT min(tie) FROM ties t WHERE t.session = s.id AND t.sha = c.sha), 0) AS tie, `+session.FactList("s.%")+`
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' AND ?9 OR `+logSession+` ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen, !q.OnlyWithSessions),
 		func(r *LogRow) []any {
-			return asList(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
-				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, textColumn{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))
+			return withFacts(&r.Facts, &r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
+				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, &r.Turns, &r.Tools, (*int)(&r.Tie))
 		})
 }
 

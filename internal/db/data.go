@@ -22,9 +22,9 @@ type SessionRow struct {
 }
 
 func (r *SessionRow) columns() []any {
-	return asList(&r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
+	return withFacts(&r.Facts, &r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
 		&r.Source, &r.NativeID, textColumn{&r.ForkedFrom}, textColumn{&r.Title}, timeColumn{&r.StartedAt}, timeColumn{&r.LastTurnAt},
-		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, textColumn{&r.Model})
+		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry)
 }
 
 // Sessions reads the rows of the sessions with these IDs, by ID.

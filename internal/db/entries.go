@@ -1,6 +1,10 @@
 package db
 
-import "context"
+import (
+	"context"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
 
 // EntryRow is an entry of a ledger, which brought rows of other tables.
 type EntryRow struct {
@@ -32,17 +36,18 @@ func (t *Tx) LastEntry(ctx context.Context) (n int, err error) {
 // PartRow says what an entry added to a session, or that it holds a memory: its turns, calls and units of the search, each from one number to
 // the one behind the last, and what the session was called from then on.
 type PartRow struct {
-	Item                 string
-	Entry, K             int // K tells the parts of one session in one entry apart
-	Turn, NextTurn       int
-	Tool, NextTool       int
-	Unit, NextUnit       int
-	Title, Branch, Model string
+	Item           string
+	Entry, K       int // K tells the parts of one session in one entry apart
+	Turn, NextTurn int
+	Tool, NextTool int
+	Unit, NextUnit int
+	Title, Branch  string
+	session.Facts
 }
 
 func (p *PartRow) columns() []any {
-	return asList(&p.Item, &p.Entry, &p.K, &p.Turn, &p.NextTurn, &p.Tool, &p.NextTool, &p.Unit, &p.NextUnit,
-		textColumn{&p.Title}, textColumn{&p.Branch}, textColumn{&p.Model})
+	return withFacts(&p.Facts, &p.Item, &p.Entry, &p.K, &p.Turn, &p.NextTurn, &p.Tool, &p.NextTool, &p.Unit, &p.NextUnit,
+		textColumn{&p.Title}, textColumn{&p.Branch})
 }
 
 // AppendParts adds parts.

@@ -121,7 +121,7 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 		f := all[r.ID]
 		out[i] = facetRow{sha: f.last.SHA, last: r.LastTurnAt, Facet: Facet{
 			ID: r.ID, Kind: KindSession, Email: r.Email, Branch: r.Branch, ActorType: r.ActorType, AgentID: r.AgentID,
-			Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
+			Title: r.Title, Source: r.Source, Facts: r.Facts, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
 			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.firstFiles(), Commits: f.latestCommits(),
 		}}
 		out[i].paths, out[i].blobs = f.lastLeftBlobs()

@@ -20,12 +20,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Mode says what a file is opened for.
@@ -77,7 +79,9 @@ type Layout struct {
 }
 
 // indexLayout is the layout of the index.
-func indexLayout() Layout { return Layout{Application: application, Version: Version, Tables: schema} }
+func indexLayout() Layout {
+	return Layout{Application: application, Version: Version + int64(len(session.AllFacts())), Tables: strings.ReplaceAll(schema, "$facts", session.FactList("% TEXT"))}
+}
 
 // Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file

@@ -20,15 +20,16 @@ import (
 type Facet struct {
 	ID, Kind                          string // KindSession or KindMemory
 	Email, Branch, ActorType, AgentID string
-	Title, Source, Model, Parent      string
-	CapturedAt                        time.Time
-	Started                           time.Time // its first turn; zero where that is not known, and of a memory
-	Latest                            time.Time // its last turn: what the latest come first by
-	Turns, Tools, Files               int
-	Checkpoint                        string   // the latest; "" for none
-	Shown                             []string // the first files that it changed, at most ShownFiles
-	Commits                           []string // OIDs of code commits, the latest first, at most ShownCommits
-	Left                              []Left   // what its commits left in its files, at most LeftFiles
+	Title, Source, Parent             string
+	session.Facts
+	CapturedAt          time.Time
+	Started             time.Time // its first turn; zero where that is not known, and of a memory
+	Latest              time.Time // its last turn: what the latest come first by
+	Turns, Tools, Files int
+	Checkpoint          string   // the latest; "" for none
+	Shown               []string // the first files that it changed, at most ShownFiles
+	Commits             []string // OIDs of code commits, the latest first, at most ShownCommits
+	Left                []Left   // what its commits left in its files, at most LeftFiles
 }
 
 // facetRow is a row of the table facets.
@@ -41,9 +42,9 @@ type facetRow struct {
 }
 
 func (f *facetRow) columns() []any {
-	return asList(&f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
+	return withFacts(&f.Facts, &f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
 		textColumn{&f.Checkpoint}, textColumn{&f.sha}, textColumn{&f.Title}, &f.Source, textColumn{&f.Parent}, timeColumn{&f.Started}, timeColumn{&f.last},
-		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths}, listColumn[int64]{&f.blobs}, textColumn{&f.Model})
+		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths}, listColumn[int64]{&f.blobs})
 }
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.

@@ -2,7 +2,7 @@ package db
 
 import "github.com/git-rekal/git-rekal/internal/session"
 
-// Version is the schema version of the index. Any change of a table below, of a blob that
+// Version is the schema version of the index, to which each fact of sessions adds one. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it: the index is then made anew.
 const Version = 18
 
@@ -23,13 +23,13 @@ var _ = map[bool]bool{false: false, session.TieInferred == 5 && session.TieTalke
 const application = 0x72656b6c
 
 // schema is the tables. Times are microseconds since 1970, lists are JSON. What is asked for by a key has that key
-// first, so that what is read together lies together.
+// first, so that what is read together lies together. $facts are the facts of sessions, each a column.
 const schema = `
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY, parent TEXT, hash TEXT NOT NULL, captured_at INTEGER NOT NULL, actor_type TEXT NOT NULL, agent_id TEXT,
     email TEXT, branch TEXT, source TEXT NOT NULL, native_id TEXT NOT NULL, forked_from TEXT, title TEXT,
     started_at INTEGER, last_turn_at INTEGER, first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
-    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL, model TEXT) WITHOUT ROWID;
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL, $facts) WITHOUT ROWID;
 CREATE INDEX children ON sessions (parent);
 CREATE INDEX forks ON sessions (forked_from);
 CREATE INDEX natives ON sessions (lower(native_id));
@@ -80,8 +80,8 @@ CREATE TABLE dangling (session TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (
 CREATE TABLE entries (n INTEGER PRIMARY KEY, id TEXT NOT NULL, oid TEXT NOT NULL, email TEXT NOT NULL, key TEXT NOT NULL);
 CREATE TABLE parts (
     item TEXT NOT NULL, entry INTEGER NOT NULL, k INTEGER NOT NULL, turn INTEGER NOT NULL, next_turn INTEGER NOT NULL, tool INTEGER NOT NULL,
-    next_tool INTEGER NOT NULL, unit INTEGER NOT NULL, next_unit INTEGER NOT NULL, title TEXT, branch TEXT, model TEXT,
-    PRIMARY KEY (item, entry, k)) WITHOUT ROWID;
+    next_tool INTEGER NOT NULL, unit INTEGER NOT NULL, next_unit INTEGER NOT NULL, title TEXT, branch TEXT,
+    $facts, PRIMARY KEY (item, entry, k)) WITHOUT ROWID;
 CREATE TABLE signatures (
     oid TEXT NOT NULL, email TEXT NOT NULL, letter TEXT NOT NULL, signer TEXT NOT NULL, trust INTEGER NOT NULL, PRIMARY KEY (oid, email)) WITHOUT ROWID;
 CREATE INDEX signed ON signatures (oid) WHERE letter <> 'N';
@@ -90,7 +90,7 @@ CREATE TABLE cursor (ref TEXT PRIMARY KEY, oid TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE facets (
     session TEXT PRIMARY KEY, email TEXT, branch TEXT, actor_type TEXT, agent_id TEXT, captured_at INTEGER, turns INTEGER,
     tools INTEGER, files INTEGER, checkpoint TEXT, sha TEXT, title TEXT, source TEXT, parent TEXT, started_at INTEGER,
-    last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT, model TEXT) WITHOUT ROWID;
+    last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT, $facts) WITHOUT ROWID;
 CREATE INDEX latest ON facets (coalesce(last_turn_at, captured_at) DESC, session);
 CREATE TABLE ties (
     session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, tie INTEGER NOT NULL,

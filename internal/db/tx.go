@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Rows is the answer to a query. Close it.
@@ -264,6 +265,14 @@ func readRows[T any](a answer, places func(*T) []any) ([]T, error) {
 }
 
 func asList(places ...any) []any { return places }
+
+// withFacts are places, and behind them those of the facts of a session.
+func withFacts(facts *session.Facts, places ...any) []any {
+	for _, text := range facts.Texts() {
+		places = append(places, textColumn{text})
+	}
+	return places
+}
 
 // readTexts reads rows of one column, a text.
 func readTexts(a answer) ([]string, error) {

@@ -225,8 +225,8 @@ func (t *takenOut) removeTexts(of *removedItem, s *session.Session) {
 	if title && s.Title != "" && s.Title != session.Scrubbed {
 		s.Title, changed = session.Scrubbed, true
 	}
-	if of.all && s.Branch+s.Model != "" {
-		s.Branch, s.Model, changed = "", "", true
+	if of.all && (s.Branch != "" || s.Facts != session.Facts{}) {
+		s.Branch, s.Facts, changed = "", session.Facts{}, true
 	}
 	if of.all && len(s.Usage) > 0 {
 		s.Usage, changed = nil, true

@@ -189,7 +189,7 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
 	b.added = append(b.added, db.PartRow{
 		Item: p.ID, Entry: e.n, K: len(b.added), Turn: p.FirstTurn, NextTurn: row.NextTurn, Tool: p.FirstTool, NextTool: row.NextTool,
-		Title: row.Title, Branch: row.Branch, Model: row.Model,
+		Title: row.Title, Branch: row.Branch, Facts: row.Facts,
 	})
 	for _, u := range p.Usage {
 		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again

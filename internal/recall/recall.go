@@ -503,7 +503,7 @@ func roundScore(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
 		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Evidence: h.Evidence, Inferred: h.Tie.IsWeak(), Title: f.Title,
-		Alike: h.alike, Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
+		Alike: h.alike, Author: f.Email, Actor: f.ActorType, Source: f.Source, Facts: f.Facts, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.ShortOID(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
 	}

@@ -172,7 +172,7 @@ func turnsOnPage(turns []session.Turn, p Page) int {
 func sessionShape(row db.SessionRow) result.Session {
 	return result.Session{
 		Schema: result.Schema, ID: row.ID, Kind: db.KindSession, Title: row.Title, Author: row.Email, Actor: row.ActorType,
-		AgentID: row.AgentID, Source: row.Source, Model: row.Model, NativeID: row.NativeID, Branch: row.Branch,
+		AgentID: row.AgentID, Source: row.Source, Facts: row.Facts, NativeID: row.NativeID, Branch: row.Branch,
 		StartedAt: result.Time(row.StartedAt), CapturedAt: result.Time(row.CapturedAt), Parent: row.Parent,
 		ForkedFrom: row.ForkedFrom, Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool,
 	}

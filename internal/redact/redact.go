@@ -240,7 +240,9 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 		s := &e.Sessions[i]
 		at = Mark{Session: s.ID, Turn: -1}
 		add(InBranch, text{}, &s.Branch)
-		add(InModel, text{}, &s.Model)
+		for _, f := range session.AllFacts() {
+			add(f.Name, text{}, f.Of(&s.Facts))
+		}
 		prompt := -1
 		if s.Title != "" {
 			prompt = session.TitleTurn(s.Turns)

@@ -12,6 +12,8 @@ import (
 	"math"
 	"time"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Schema is the version of the shapes below.
@@ -187,29 +189,29 @@ type Exchange struct{ Asked, Answered string }
 
 // Hit is one session or memory that was found.
 type Hit struct {
-	ID         string   `json:"id"`
-	Repo       string   `json:"repo,omitempty"`      // of an answer of several repositories: the path of its own
-	Kind       string   `json:"kind"`                // "session", "memory" or "record"
-	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
-	Weak       bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
-	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
-	Tie        string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
-	Evidence   string   `json:"evidence,omitempty"`  // of the tie
-	Inferred   bool     `json:"inferred,omitempty"`  // the tie is inferred
-	Title      string   `json:"title,omitempty"`
-	Alike      int      `json:"alike,omitempty"`   // of a list: how many other automated sessions begin so, and are not listed
-	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
-	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
-	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
-	TurnAt     string   `json:"turn_at,omitempty"` // of that turn: when it was said
-	Address    string   `json:"address,omitempty"` // what "git rekal show" opens: ID, with a turn ID:TURN
-	LedTo      *Origin  `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
-	Author     string   `json:"author,omitempty"`
-	Signature  string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
-	Actor      string   `json:"actor,omitempty"`
-	Source     string   `json:"source,omitempty"`
-	Model      string   `json:"model,omitempty"` // of a session: the one that spoke last, as its agent names it
+	ID        string   `json:"id"`
+	Repo      string   `json:"repo,omitempty"`      // of an answer of several repositories: the path of its own
+	Kind      string   `json:"kind"`                // "session", "memory" or "record"
+	Score     float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
+	Matched   []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
+	Weak      bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
+	Freshness string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
+	Tie       string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
+	Evidence  string   `json:"evidence,omitempty"`  // of the tie
+	Inferred  bool     `json:"inferred,omitempty"`  // the tie is inferred
+	Title     string   `json:"title,omitempty"`
+	Alike     int      `json:"alike,omitempty"`   // of a list: how many other automated sessions begin so, and are not listed
+	Snippet   string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
+	Turn      *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
+	Role      string   `json:"role,omitempty"`    // of that turn: human or assistant
+	TurnAt    string   `json:"turn_at,omitempty"` // of that turn: when it was said
+	Address   string   `json:"address,omitempty"` // what "git rekal show" opens: ID, with a turn ID:TURN
+	LedTo     *Origin  `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
+	Author    string   `json:"author,omitempty"`
+	Signature string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
+	Actor     string   `json:"actor,omitempty"`
+	Source    string   `json:"source,omitempty"`
+	session.Facts
 	Branch     string   `json:"branch,omitempty"`
 	StartedAt  string   `json:"-"`                      // of a session: when it began, which people are shown
 	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
@@ -291,16 +293,16 @@ const (
 
 // Session is the answer of `git rekal query --session ID`.
 type Session struct {
-	Schema     int      `json:"schema"`
-	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`
-	Title      string   `json:"title,omitempty"`
-	Author     string   `json:"author,omitempty"`
-	Signature  string   `json:"signature,omitempty"` // as of a Hit
-	Actor      string   `json:"actor"`
-	AgentID    string   `json:"agent_id,omitempty"`
-	Source     string   `json:"source"`
-	Model      string   `json:"model,omitempty"` // as of a Hit
+	Schema    int    `json:"schema"`
+	ID        string `json:"id"`
+	Kind      string `json:"kind"`
+	Title     string `json:"title,omitempty"`
+	Author    string `json:"author,omitempty"`
+	Signature string `json:"signature,omitempty"` // as of a Hit
+	Actor     string `json:"actor"`
+	AgentID   string `json:"agent_id,omitempty"`
+	Source    string `json:"source"`
+	session.Facts
 	NativeID   string   `json:"native_id"`
 	Branch     string   `json:"branch,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`
@@ -415,14 +417,14 @@ type LogSession struct {
 	StartedAt  string `json:"started_at,omitempty"`
 	LastTurnAt string `json:"last_turn_at,omitempty"`
 	Source     string `json:"source"`
-	Model      string `json:"model,omitempty"` // as of a Hit
-	Actor      string `json:"actor"`
-	Turns      int    `json:"turns"`
-	Tools      int    `json:"tool_calls"`
-	Tie        string `json:"tie,omitempty"` // as of a Hit; none where the checkpoint is of no commit that was made then
-	Inferred   bool   `json:"inferred,omitempty"`
-	Private    bool   `json:"private,omitempty"`   // as of a Hit
-	Signature  string `json:"signature,omitempty"` // the same
+	session.Facts
+	Actor     string `json:"actor"`
+	Turns     int    `json:"turns"`
+	Tools     int    `json:"tool_calls"`
+	Tie       string `json:"tie,omitempty"` // as of a Hit; none where the checkpoint is of no commit that was made then
+	Inferred  bool   `json:"inferred,omitempty"`
+	Private   bool   `json:"private,omitempty"`   // as of a Hit
+	Signature string `json:"signature,omitempty"` // the same
 
 	Begins string `json:"-"` // the words with which it and many other automated sessions begin; "" for none
 	Alike  int    `json:"-"` // of Folded: how many others of the checkpoint begin so

@@ -1,6 +1,10 @@
 package result
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
 
 // The kinds of what `git rekal show` shows; a memory's and a session's are those of their own shapes.
 const (
@@ -88,14 +92,14 @@ func SumDiffstat(files []Diffstat) string {
 
 // StorySession is a session of a Story, or the part of it that led to the commits.
 type StorySession struct {
-	ID         string   `json:"id"`
-	Short      string   `json:"short"` // the shortest beginning of the ID that means it alone
-	Title      string   `json:"title,omitempty"`
-	Author     string   `json:"author,omitempty"`
-	Signature  string   `json:"signature,omitempty"` // as of a Hit
-	Actor      string   `json:"actor"`
-	Source     string   `json:"source"`
-	Model      string   `json:"model,omitempty"` // as of a Hit
+	ID        string `json:"id"`
+	Short     string `json:"short"` // the shortest beginning of the ID that means it alone
+	Title     string `json:"title,omitempty"`
+	Author    string `json:"author,omitempty"`
+	Signature string `json:"signature,omitempty"` // as of a Hit
+	Actor     string `json:"actor"`
+	Source    string `json:"source"`
+	session.Facts
 	Branch     string   `json:"branch,omitempty"`
 	Parent     string   `json:"parent,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`

@@ -192,9 +192,18 @@ func (d *decoder) session(s session.Session) error {
 		checkText("cursor", s.Cursor, maxCursor),
 		checkNames(
 			field{"source", s.Source}, field{"native_id", s.NativeID}, field{"agent_id", s.AgentID},
-			field{"model", s.Model}, field{"branch", s.Branch}, field{"session_hash", s.Hash},
+			field{"branch", s.Branch}, field{"session_hash", s.Hash},
 		),
+		checkNames(factFields(&s)...),
 	)
+}
+
+// factFields are the facts of a session.
+func factFields(s *session.Session) (out []field) {
+	for _, f := range session.AllFacts() {
+		out = append(out, field{f.Name, *f.Of(&s.Facts)})
+	}
+	return out
 }
 
 // current is the session that turns and calls belong to.

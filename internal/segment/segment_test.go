@@ -58,7 +58,7 @@ func everything() session.Entry {
 					{Request: "00ff00ff", Turn: 3, Model: "m", Input: 3, Output: 212, CacheRead: 18230, CacheWrite: 1 << 40, Cost: .25},
 				},
 			},
-			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent", Model: "gpt-5.4"},
+			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent", Facts: session.Facts{Model: "gpt-5.4"}},
 		},
 		Memories: []session.Memory{{ID: idA, Title: "T", Content: "C", Source: "mcp", TS: morning, ActorType: "human"}, {ID: idB}},
 		Purges:   []session.Mark{{ID: idA, N: 1, TS: morning}},

@@ -94,7 +94,7 @@ func (s *Session) TakeHead(part Session) {
 	s.ForkedFrom = cmp.Or(part.ForkedFrom, s.ForkedFrom)
 	s.ActorType = cmp.Or(part.ActorType, s.ActorType)
 	s.AgentID = cmp.Or(part.AgentID, s.AgentID)
-	s.Model = cmp.Or(part.Model, s.Model)
+	s.Facts.Take(part.Facts)
 	s.Branch = cmp.Or(part.Branch, s.Branch)
 	s.Hash = cmp.Or(part.Hash, s.Hash)
 	if s.Title != Scrubbed && part.Title != "" {

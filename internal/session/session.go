@@ -39,27 +39,27 @@ func Agents() []string {
 // commit adds: then Turns and ToolCalls hold only what is new, and FirstTurn and
 // FirstTool say how many came before.
 type Session struct {
-	ID         string     `json:"id"`                    // ULID; see NewID. Empty until the first turn's time is known.
-	Source     string     `json:"source"`                // the agent: "claude-code"
-	NativeID   string     `json:"native_id"`             // the agent's own ID of the session
-	Parent     string     `json:"parent,omitzero"`       // ID of the session that spawned this one; empty at the top
-	ForkedFrom string     `json:"forked_from,omitzero"`  // ID of the session whose leading turns this one copied
-	ActorType  string     `json:"actor_type"`            // ActorHuman or ActorAgent
-	AgentID    string     `json:"agent_id,omitzero"`     // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
-	Model      string     `json:"model,omitzero"`        // the language model that spoke last in this part, as the agent names it; empty where nothing says
-	Branch     string     `json:"branch,omitzero"`       // git branch named in the transcript; "HEAD" when detached
-	Title      string     `json:"title,omitzero"`        // one line; an explicit title, else the beginning of the first prompt that asks something, else a commit's subject
-	TitleBy    string     `json:"title_by,omitzero"`     // ByCommit, where nothing that was said gave a title yet
-	StartedAt  time.Time  `json:"started_at,omitzero"`   // UTC, the first turn's time
-	Hash       string     `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
-	Cursor     string     `json:"cursor,omitzero"`       // how far a transcript that is no growing file was read; only its agent's reader knows what it says
-	Bytes      int64      `json:"bytes"`                 // how many bytes of the transcript have been read; 0: no cursor
-	FirstTurn  int        `json:"first_turn"`            // index of Turns[0] within the session
-	FirstTool  int        `json:"first_tool"`            // index of ToolCalls[0] within the session
-	Turns      []Turn     `json:"-"`
-	ToolCalls  []ToolCall `json:"-"`
-	Usage      []Usage    `json:"-"` // in the order of the requests; one that went on behind a read stands twice
-	Memory     bool       `json:"-"` // it is a memory, as AsSession makes one
+	ID         string `json:"id"`                   // ULID; see NewID. Empty until the first turn's time is known.
+	Source     string `json:"source"`               // the agent: "claude-code"
+	NativeID   string `json:"native_id"`            // the agent's own ID of the session
+	Parent     string `json:"parent,omitzero"`      // ID of the session that spawned this one; empty at the top
+	ForkedFrom string `json:"forked_from,omitzero"` // ID of the session whose leading turns this one copied
+	ActorType  string `json:"actor_type"`           // ActorHuman or ActorAgent
+	AgentID    string `json:"agent_id,omitzero"`    // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
+	Facts
+	Branch    string     `json:"branch,omitzero"`       // git branch named in the transcript; "HEAD" when detached
+	Title     string     `json:"title,omitzero"`        // one line; an explicit title, else the beginning of the first prompt that asks something, else a commit's subject
+	TitleBy   string     `json:"title_by,omitzero"`     // ByCommit, where nothing that was said gave a title yet
+	StartedAt time.Time  `json:"started_at,omitzero"`   // UTC, the first turn's time
+	Hash      string     `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
+	Cursor    string     `json:"cursor,omitzero"`       // how far a transcript that is no growing file was read; only its agent's reader knows what it says
+	Bytes     int64      `json:"bytes"`                 // how many bytes of the transcript have been read; 0: no cursor
+	FirstTurn int        `json:"first_turn"`            // index of Turns[0] within the session
+	FirstTool int        `json:"first_tool"`            // index of ToolCalls[0] within the session
+	Turns     []Turn     `json:"-"`
+	ToolCalls []ToolCall `json:"-"`
+	Usage     []Usage    `json:"-"` // in the order of the requests; one that went on behind a read stands twice
+	Memory    bool       `json:"-"` // it is a memory, as AsSession makes one
 }
 
 // Turn is one human prompt or one block of assistant text.

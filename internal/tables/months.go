@@ -181,7 +181,7 @@ func (r *repositoryExport) writeChunk(ctx context.Context, from *db.DB, c chunk)
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return err
 	}
-	d, err := createInMemory(ctx, scratch, dataDDL+facetsDDL+headDDL)
+	d, err := createInMemory(ctx, scratch, dataDDL()+facetsDDL()+headDDL)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,9 @@ package tables
 
 import (
 	"database/sql/driver"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
 
@@ -22,17 +25,18 @@ type table struct {
 }
 
 // version is the version of both database files. Any change of a table below raises it: then the files are made anew.
-const version = 26
+func version() int { return 26 + len(session.AllFacts()) }
 
 func schemaOf(kind materialize.SQLFile) schema {
 	if kind == materialize.IndexDB {
-		return schema{ddl: indexDDL, tables: indexTables, then: together}
+		return schema{ddl: indexDDL(), tables: indexTables, then: together}
 	}
-	return schema{ddl: dataDDL, tables: dataTables}
+	return schema{ddl: dataDDL(), tables: dataTables}
 }
 
 // The tables of the schema page, documented columns first. Its keys are not declared: see Broken.
-const dataDDL = `
+func dataDDL() string {
+	return `
 CREATE TABLE sessions (
     id VARCHAR NOT NULL, parent_session_id VARCHAR, session_hash VARCHAR NOT NULL,
     captured_at TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL DEFAULT 'human', agent_id VARCHAR,
@@ -40,7 +44,7 @@ CREATE TABLE sessions (
     source VARCHAR NOT NULL, native_id VARCHAR NOT NULL, forked_from VARCHAR, title VARCHAR,
     started_at TIMESTAMP, last_turn_at TIMESTAMP,
     first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
-    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL, model VARCHAR);
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL, ` + session.FactList("% VARCHAR") + `);
 CREATE TABLE turns (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
     role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts TIMESTAMP);
@@ -75,17 +79,21 @@ CREATE TABLE wrote (
 CREATE TABLE purged (id VARCHAR NOT NULL);
 CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
+}
 
-const facetsDDL = `CREATE TABLE session_facets (
+func facetsDDL() string {
+	return `CREATE TABLE session_facets (
     session_id VARCHAR NOT NULL, user_email VARCHAR, git_branch VARCHAR, actor_type VARCHAR,
     agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
     file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
     title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
     last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL DEFAULT 'session',
-    left_paths VARCHAR[], left_blobs BIGINT[]);
+    left_paths VARCHAR[], left_blobs BIGINT[], ` + session.FactList("% VARCHAR") + `);
 `
+}
 
-const indexDDL = `
+func indexDDL() string {
+	return `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
     role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
@@ -96,7 +104,7 @@ CREATE TABLE files_index (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
     file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,
     inferred BOOLEAN NOT NULL);
-` + facetsDDL + `CREATE TABLE session_embeddings (
+` + facetsDDL() + `CREATE TABLE session_embeddings (
     session_id VARCHAR NOT NULL, embedding FLOAT[], model VARCHAR NOT NULL,
     generated_at TIMESTAMP NOT NULL);
 CREATE TABLE file_cooccurrence (
@@ -113,6 +121,7 @@ CREATE TABLE rewrites_index (
 CREATE TABLE purged (id VARCHAR NOT NULL);
 CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
+}
 
 // together counts for each two files in how many sessions they stand among the first 50 that tools touched (db.MaxTogether). A path below
 // which another one is known is a folder. Numbers stand for sessions and paths meanwhile: with the texts, 256 MB were too few for 100,000
@@ -133,11 +142,14 @@ paths AS (SELECT DISTINCT p, path FROM numbered)
 SELECT a.path, b.path, n FROM pairs JOIN paths a ON a.p = pairs.a JOIN paths b ON b.p = pairs.b;
 UPDATE index_state SET embedding_dim = (SELECT coalesce(max(len(embedding)), 0) FROM session_embeddings)`
 
+// factKinds are the kinds of columns of facts.
+func factKinds() string { return strings.Repeat("t", len(session.AllFacts())) }
+
 //nolint:gochecknoglobals // tables
 var (
 	dataTables = []table{
 		{"sessions", `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
-			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions ORDER BY id`, columnReader("tttMtttttttt" + "MMiiiitt")},
+			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, ` + session.FactList("%") + ` FROM sessions ORDER BY id`, columnReader("tttMtttttttt" + "MMiiiit" + factKinds())},
 		{"turns", `SELECT ts, session, i, role, content, ts, i FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, columnsWithID("turn", "itPM")},
 		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "itttibt")},
 		{"usage", `SELECT session, request, turn, ts, checkpoint, model, input, output, cache_read, cache_write, cost FROM usage ORDER BY session, turn, request`, columnReader("ttiMttIIIIF")},
@@ -157,7 +169,7 @@ var (
 		{"tool_calls_index", `SELECT ts, session, i, tool, iif(failed, NULL, path), cmd, act, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "itttt")},
 		{"files_index", `SELECT checkpoint, session, path, change, blob, 0 FROM shares ORDER BY rowid`, columnReader("ttttIb")},
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
-			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columnReader("tttttMiiittttt" + "MMLLtLK")},
+			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs, ` + session.FactList("%") + ` FROM facets ORDER BY session`, columnReader("tttttMiiittttt" + "MMLLtLK" + factKinds())},
 		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columnReader("tVtM")},
 		{"index_state", `SELECT sessions, turns, 0, indexed_at FROM index_state`, columnReader("iiiM")},
 		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= ` + db.WeakTie + `, ts, turn, lines, tie FROM ties ORDER BY rowid`, columnReader("ttttbMiiT")},

@@ -81,7 +81,7 @@ func stateOf(ctx context.Context, kind materialize.SQLFile, from *db.DB, vectors
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]any{kind, version, at})
+	text, err := json.Marshal([]any{kind, version(), at})
 	if err != nil || !vectors {
 		return string(text), err
 	}

@@ -152,7 +152,7 @@ const kindRecord = "record"
 
 // attribution is whose a result is, and where it comes from.
 func (p *page) attribution(h result.Hit) []string {
-	kind := agentAndModel(h.Source, h.Model)
+	kind := agentAndFacts(h.Source, h.Facts)
 	switch h.Kind {
 	case "memory":
 		kind = "memory"
@@ -164,12 +164,13 @@ func (p *page) attribution(h result.Hit) []string {
 	return []string{p.person(h.Author, h.Actor), h.Signature, kind}
 }
 
-// agentAndModel is a coding agent, with the model that it asked where that is known.
-func agentAndModel(source, model string) string {
-	if model == "" {
+// agentAndFacts is a coding agent, with what is known of a session, as the model.
+func agentAndFacts(source string, facts session.Facts) string {
+	shown := strings.Join(facts.Shown(), ", ")
+	if shown == "" {
 		return source
 	}
-	return source + " (" + model + ")"
+	return source + " (" + shown + ")"
 }
 
 // commitSpans are the commits behind which a result's session stands.

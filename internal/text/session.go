@@ -13,7 +13,7 @@ import (
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
 	p.writeLine("", "  ", printableSpan(bold, cmp.Or(s.Title, "(no title)")))
-	p.writeLine("", "  ", p.joinFacts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), s.Signature, agentAndModel(s.Source, s.Model), s.Branch, privateMark(s.Private))...)
+	p.writeLine("", "  ", p.joinFacts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), s.Signature, agentAndFacts(s.Source, s.Facts), s.Branch, privateMark(s.Private))...)
 	p.writeLine("", "  ", p.joinFacts(unstyled, append([]string{session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
 	rest := p.writeTools(s.Tools, -1)
 	for _, t := range s.Page {

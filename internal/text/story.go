@@ -201,7 +201,7 @@ func (p *storyPage) writeSessionHead(s result.StorySession) {
 	if s.Signature != "" {
 		p.writeFact("Signed", s.Signature)
 	}
-	agent := agentAndModel(s.Source, s.Model) + ", " + sessionSize(s)
+	agent := agentAndFacts(s.Source, s.Facts) + ", " + sessionSize(s)
 	if s.Private {
 		agent += ", private"
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 )
 
@@ -206,7 +207,7 @@ func TestRecall(t *testing.T) {
 			{ID: "01A", Kind: "memory", Title: "Leeway", Snippet: "30 s", Author: "bob@example.com", Actor: "agent", Weak: true, CapturedAt: "2026-03-19T10:00:00Z", Freshness: result.StaleDeleted},
 			{ID: "42", Kind: "record", Title: "go test", Snippet: "FAIL x\n    x_test.go:3", Exit: &one, CapturedAt: "2025-01-19T10:00:00Z", Files: []string{"x_test.go"}, FilesTotal: 3},
 			{
-				ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Model: "gpt-5.4", Branch: "main", Purged: true,
+				ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Facts: session.Facts{Model: "gpt-5.4"}, Branch: "main", Purged: true,
 				Stale: []result.File{{Path: "a", Freshness: result.StaleChanged}, {Path: "b", Freshness: result.StaleDeleted}, {Path: "c", Freshness: result.StaleChanged}, {Path: "d", Freshness: result.StaleChanged}, {Path: "e", Freshness: result.StaleChanged}},
 			},
 		},

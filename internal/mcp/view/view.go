@@ -254,11 +254,11 @@ func (it Item) address() string {
 
 func (it Item) title() string { return cmp.Or(session.Shorten(inLine(it.Title), 120), "untitled") }
 
-// agent is where it comes from: of a session its agent, with the model that spoke last.
+// agent is where it comes from: of a session its agent, with the facts that are known of it.
 func (it Item) agent() string {
 	out := session.Shorten(inLine(it.Source), 80)
-	if it.Model != "" {
-		out += " (" + session.Shorten(inLine(it.Model), 80) + ")"
+	for _, fact := range it.Shown() {
+		out += " (" + session.Shorten(inLine(fact), 80) + ")"
 	}
 	return out
 }
