@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rules that no linter knows: every package of internal/ has its depguard rule, every fuzz target
-# has committed seeds, and every module that we use its reason and licence in docs/release.md.
+# has committed seeds, and every module that we use its reason and licence in CONTRIBUTING.md.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,10 +21,10 @@ for target in $(.ci/fuzz.sh list); do
 		fail "${target%:*}: ${target##*:} has no seeds in $seeds"
 done
 for module in $(sed -n '/^require/,/^)/{/indirect/d;s/^\(require\)\{0,1\}[	 (]*\([^ ]*\..*\) v.*/\2/p;}' go.mod); do
-	grep -q "^.$module. | ..* | ..*$" docs/release.md ||
-		fail "$module: no reason or no licence in docs/release.md"
+	grep -q "^.$module. | ..* | ..*$" CONTRIBUTING.md ||
+		fail "$module: no reason or no licence in CONTRIBUTING.md"
 done
-for module in $(sed -n 's/^.\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' docs/release.md); do
-	grep -q "^	$module v[^/]*\$" go.mod || fail "$module: in docs/release.md, and not in go.mod"
+for module in $(sed -n 's/^.\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' CONTRIBUTING.md); do
+	grep -q "^	$module v[^/]*\$" go.mod || fail "$module: in CONTRIBUTING.md, and not in go.mod"
 done
 exit $failed
