@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,17 @@ type Source struct {
 	Stated func(git.Commit) []session.NativeRef
 	Others map[string]int // sessions of other people that are left out, by e-mail address
 	Unread map[string]int // sessions of agents that are not read, by how the tool calls these
+	Absent []Absent       // transcripts that are not in this clone, which may have been made with a filter
 	Failed []error        // one for each transcript that can't be read
+}
+
+// NameEntire is the name of the Source that Entire makes.
+const NameEntire = "entire"
+
+// Absent is a transcript that can't be read before it is fetched.
+type Absent struct {
+	Path string
+	OID  git.OID // the first of its parts that is not here
 }
 
 // kept are copies by their agents.
@@ -171,11 +182,16 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	return raw, info, err
 }
 
+const (
+	nameSpecStory  = "specstory"
+	specStoryFiles = ".specstory/history/*.md"
+)
+
 // SpecStory takes .specstory/history/*.md of some folders.
 func SpecStory(repo *git.Repo, roots []string) Source {
-	s, k := Source{Name: "specstory"}, kept{}
+	s, k := Source{Name: nameSpecStory}, kept{}
 	for _, root := range roots {
-		paths, _ := filepath.Glob(filepath.Join(escaped(root), ".specstory", "history", "*.md")) // the pattern is well formed
+		paths, _ := filepath.Glob(filepath.Join(escaped(root), specStoryFiles)) // the pattern is well formed
 		for _, path := range paths {
 			if err := k.addFile(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) { // people may keep notes there
 				s.failed(path, err)
@@ -184,6 +200,23 @@ func SpecStory(repo *git.Repo, roots []string) Source {
 	}
 	k.fillSource(&s, repo)
 	return s
+}
+
+// Sources are the names of the tools that kept sessions of a repository with some worktrees, "entire" and "specstory", as far as a glance tells.
+func Sources(repo *git.Repo, roots []string) (out []string) {
+	for _, glob := range entireGlobs {
+		refs, _ := repo.Refs(glob) // where they can't be read, nothing else can
+		if slices.ContainsFunc(slices.Collect(maps.Keys(refs)), isEntire) {
+			out = append(out, NameEntire)
+			break
+		}
+	}
+	for _, root := range roots {
+		if paths, _ := filepath.Glob(filepath.Join(escaped(root), specStoryFiles)); len(paths) > 0 {
+			return append(out, nameSpecStory)
+		}
+	}
+	return out
 }
 
 // escaped is a path as a pattern that matches it alone.

@@ -190,8 +190,8 @@ func TestEntireDamaged(t *testing.T) {
 	}
 	s := p.entire()
 	harness.Equal(t, "transcripts", 2, len(prompts(t, s)))
-	if len(s.Failed) != 1 || !errors.Is(s.Failed[0], git.ErrNotFound) {
-		t.Errorf("failed: %v", s.Failed)
+	if len(s.Failed) != 0 || len(s.Absent) != 1 || string(s.Absent[0].OID) != blob {
+		t.Errorf("failed: %v, absent: %v", s.Failed, s.Absent)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,6 +47,7 @@ const unknownPerson = "unknown"
 
 // checkpoint is a checkpoint of Entire, by its ID.
 type checkpoint struct {
+	author  string             // who wrote the newest such commit
 	people  map[string]bool    // who wrote and who committed it, by e-mail address in lower case; none where no commit names it
 	folders map[string]*folder // by "0", "1", …; "" for the checkpoint's own; a subagent's by its path
 }
@@ -81,7 +83,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 	trees := repo.Trees(maxTrees)
 	e := entire{
 		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{},
-		Source: Source{Name: "entire", Others: map[string]int{}, Unread: map[string]int{}},
+		Source: Source{Name: NameEntire, Others: map[string]int{}, Unread: map[string]int{}},
 	}
 	if err := e.list(ctx); err != nil {
 		return Source{}, err
@@ -99,7 +101,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		if !everyone {
 			e.keepOwn(name, mine)
 		}
-		e.takeTranscripts(name, k)
+		e.takeTranscripts(name, k, mine)
 	}
 	e.Stated = e.sessionsInMessage
 	k.fillSource(&e.Source, repo)
@@ -115,10 +117,15 @@ var (
 	entireTask   = lazy.Expr(`^tasks/[^/]+/agent-([^/]+)\.jsonl$`)
 )
 
+// entireGlobs are the refs among which those of Entire are.
+var entireGlobs = []string{"refs/heads/entire/*", "refs/remotes/*", "refs/entire/checkpoints/*"} //nolint:gochecknoglobals // read-only
+
+func isEntire(ref string) bool { return entireBranch.MatchString(ref) || entireRef.MatchString(ref) }
+
 // list finds all checkpoints, and who committed them.
 func (e *entire) list(ctx context.Context) error {
 	var tips []git.OID
-	for _, glob := range []string{"refs/heads/entire/*", "refs/remotes/*", "refs/entire/checkpoints/*"} {
+	for _, glob := range entireGlobs {
 		refs, err := e.repo.Refs(glob)
 		if err != nil {
 			return err
@@ -143,8 +150,10 @@ func (e *entire) list(ctx context.Context) error {
 			break // a history that is cut off says nothing of who
 		}
 		if m := entireName.FindStringSubmatch(c.Subject()); m != nil && e.checkpoints[m[1]] != nil {
+			cp := e.checkpoints[m[1]]
+			cp.author = cmp.Or(cp.author, strings.ToLower(c.Author.Email))
 			for _, by := range []git.Signature{c.Author, c.Committer} {
-				e.checkpoints[m[1]].people[strings.ToLower(by.Email)] = true
+				cp.people[strings.ToLower(by.Email)] = true
 			}
 		}
 	}
@@ -286,7 +295,7 @@ func (e *entire) keepOwn(name string, mine map[string]bool) {
 }
 
 // takeTranscripts takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
-func (e *entire) takeTranscripts(name string, k kept) {
+func (e *entire) takeTranscripts(name string, k kept, mine map[string]bool) {
 	all := e.sessions[name]
 	slices.SortStableFunc(all, func(a, b *folder) int { return a.Created.Compare(b.Created) })
 	longest := int64(-1)
@@ -295,6 +304,10 @@ func (e *entire) takeTranscripts(name string, k kept) {
 			continue
 		}
 		raw, err := f.text()
+		if errors.Is(err, git.ErrNotFound) {
+			e.noteAbsent(f)
+			continue
+		}
 		if err != nil {
 			e.Failed = append(e.Failed, fmt.Errorf("import %s: %w", f.path, err))
 			continue
@@ -311,7 +324,21 @@ func (e *entire) takeTranscripts(name string, k kept) {
 			longest = -1
 		}
 		e.names[name] = session.NativeRef{Source: agent.Name(), NativeID: file.NativeID}
-		k.add(agent, transcript.Copy{File: file, Text: f.text})
+		person := f.of.author
+		if mine[person] {
+			person = ""
+		}
+		k.add(agent, transcript.Copy{File: file, Text: f.text, Person: person})
+	}
+}
+
+// noteAbsent notes that a transcript is not in this clone.
+func (e *entire) noteAbsent(f *folder) {
+	for _, part := range f.parts {
+		if _, err := e.repo.BlobSize(part); err != nil {
+			e.Absent = append(e.Absent, Absent{f.path, part})
+			return
+		}
 	}
 }
 

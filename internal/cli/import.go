@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,11 @@ func (app *App) tellImport(in curate.Imported) {
 		}
 	}
 	if n := total(in.Found.Others); n > 0 {
-		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", session.CountNoun(n, "session"), session.CountNoun(len(in.Found.Others), "other person")))
+		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too; an address of your own becomes yours by a line of .mailmap",
+			session.CountNoun(n, "session"), othersList(in.Found.Others)))
+	}
+	if n := len(in.Found.Absent); n > 0 {
+		app.hint(fmt.Sprintf("%s, as %s, not in this clone: fetch Entire's refs without a filter", session.CountNoun(n, "transcript"), printable(in.Found.Absent[0].Path)))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
 		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.CountNoun(in.Found.Unread[agent], "session"), agent))
@@ -129,10 +134,28 @@ func (app *App) tellImport(in curate.Imported) {
 	}
 }
 
+// namedOthers is how many people are named whose sessions were left out.
+const namedOthers = 5
+
+// othersList names people by their addresses, those with the most sessions first, with how many these are.
+func othersList(others map[string]int) string {
+	all := slices.SortedFunc(maps.Keys(others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(others[b], others[a]), cmp.Compare(a, b))
+	})
+	var out []string
+	for _, email := range all[:min(len(all), namedOthers)] {
+		out = append(out, fmt.Sprintf("%s (%d)", printable(email), others[email]))
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, session.CountNoun(more, "other"))
+	}
+	return strings.Join(out, ", ")
+}
+
 func importResult(in curate.Imported) result.Import {
 	return result.Import{
 		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns, ToolCalls: in.ToolCalls,
-		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed),
+		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed) + len(in.Found.Absent),
 		Others: total(in.Found.Others), Unread: total(in.Found.Unread), Elsewhere: total(in.Elsewhere),
 	}
 }

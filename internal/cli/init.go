@@ -196,6 +196,9 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	}
 	if first && !app.oneOfMany { // later it is no news, and doctor tells what is about to go
 		report.Hints = append(report.Hints, retentionHints(w, layout.Agents)...)
+		for _, name := range archive.Sources(w.Repo, trees) {
+			report.Hints = append(report.Hints, fmt.Sprintf("sessions that another tool kept are here: %q takes them over", "git rekal import --"+name))
+		}
 	}
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
 	switch {

@@ -51,8 +51,15 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 		return report(Imported{s, out})
 	}
 	if h.Entire {
+		if found, ok := rememberedImport(ctx, w, a, repo, h.Everyone); ok {
+			return report(Imported{Found: found})
+		}
 		own := func(emails []string) (map[string]bool, error) { return ownAddresses(ctx, w, a, emails) }
-		if err := take(archive.Entire(ctx, repo, own, h.Everyone)); err != nil {
+		found, err := archive.Entire(ctx, repo, own, h.Everyone)
+		if err := take(found, err); err != nil {
+			return err
+		}
+		if err := rememberImport(ctx, w, a, found, h.Everyone); err != nil {
 			return err
 		}
 	}

@@ -220,7 +220,7 @@ func (d *DB) CheckpointsOf(ctx context.Context, email, sha string) ([]string, er
 
 // Authors lists the addresses of those who have sessions, memories or checkpoints, in lower case and in order.
 func (d *DB) Authors(ctx context.Context) ([]string, error) {
-	return readTexts(query(ctx, d, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
+	return readTexts(query(ctx, d, `SELECT lower(coalesce(person, email)) FROM facets WHERE coalesce(person, email) IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
 }
 
 // StripTurn is what happened at a turn of a session and behind it: how many calls there were, of them edits that were done, and failures.

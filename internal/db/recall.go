@@ -122,7 +122,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		add(cond, values...)
 	}
 	if f.Authors != nil {
-		add("email IN (SELECT value FROM json_each(?))", f.Authors)
+		add("lower(coalesce(person, email)) IN (SELECT value FROM json_each(?))", f.Authors)
 	}
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)

@@ -40,7 +40,7 @@ var groupings = map[string]string{
 	"session":    "s.id",
 	"model":      "u.model",
 	"agent":      "s.source",
-	"author":     "coalesce(s.email, '')",
+	"author":     "coalesce(s.person, s.email, '')",
 	"branch":     "coalesce(s.branch, '')",
 	"repository": "''",
 	"day":        "date(u.ts / 1000000, 'unixepoch')",
@@ -66,7 +66,7 @@ func Groupings() []string {
 // UsageFilter leaves requests out.
 type UsageFilter struct {
 	Since, Until  time.Time // Since ≤ t < Until; zero: open
-	Email, Source string    // of the session; empty: any
+	Email, Source string    // whose session, and of which agent; empty: any
 }
 
 // UsageSum are the tokens that some requests of one session to one model took.
@@ -106,7 +106,7 @@ func (d *DB) CountWithoutUsage(ctx context.Context, f UsageFilter) (n int, err e
 // where is the filter of sessions s, whose time stands in a column; values are its parameters.
 func (UsageFilter) where(ts string) string {
 	return fmt.Sprintf(`s.id NOT IN (SELECT id FROM purged) AND (?1 = 0 OR %[1]s >= ?1) AND (?2 = 0 OR %[1]s < ?2)
-		AND (?3 = '' OR s.email = ?3) AND (?4 = '' OR s.source = ?4)`, ts)
+		AND (?3 = '' OR coalesce(s.person, s.email) = ?3) AND (?4 = '' OR s.source = ?4)`, ts)
 }
 
 func (f UsageFilter) values() []any {

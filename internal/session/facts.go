@@ -13,6 +13,9 @@ import (
 // docs/ledger-format.md and docs/json.md.
 type Facts struct {
 	Model string `json:"model,omitzero"` // the language model that spoke last in this part, as the agent names it
+	// Person is who talked with the agent, by e-mail address, where another tool kept the session and names somebody else than the ledger's author. It
+	// is that tool's word, and the author's who imported it.
+	Person string `json:"person,omitzero"`
 }
 
 // Fact describes one of Facts.
@@ -26,6 +29,7 @@ type Fact struct {
 func AllFacts() []Fact {
 	return []Fact{
 		{Name: "model", Of: func(f *Facts) *string { return &f.Model }},
+		{Name: "person", Of: func(f *Facts) *string { return &f.Person }, Label: "with "},
 	}
 }
 

@@ -26,6 +26,8 @@ type Kept struct {
 type Copy struct {
 	File                        // ReadWhole; Path names it to people
 	Text func() ([]byte, error) // all that it says; nil: the agent opens it
+	// Person is whose session it is, as the tool says that kept it; "" for the user's own, or where it says nothing.
+	Person string
 }
 
 // MaxCopy bounds what is read of one, in bytes. The longest real transcript that was heard of has 225 MB.
@@ -40,9 +42,14 @@ func (k Kept) Locate(ctx context.Context, _ Env) (Found, error) {
 	return l.result(ctx)
 }
 
+// index is where the copy of a path stands; -1 for none.
+func (k Kept) index(path string) int {
+	return slices.IndexFunc(k.Copies, func(c Copy) bool { return c.Path == path })
+}
+
 // Open gives one as lines.
 func (k Kept) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
-	i := slices.IndexFunc(k.Copies, func(c Copy) bool { return c.Path == opt.File.Path })
+	i := k.index(opt.File.Path)
 	if i < 0 {
 		return nil, fmt.Errorf("no copy %q", opt.File.Path)
 	}
@@ -68,6 +75,16 @@ type lineMaker interface {
 // Decode reads one transcript. Sessions in another repository of this machine stay that repository's. Otherwise the caller says that the transcript
 // belongs here, even if it names no folder, or a folder of another machine.
 func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	doc, err := k.decode(ctx, r, opt)
+	if i := k.index(opt.File.Path); i >= 0 {
+		for j := range doc.Sessions {
+			doc.Sessions[j].Person = k.Copies[i].Person
+		}
+	}
+	return doc, err
+}
+
+func (k Kept) decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return Document{}, fmt.Errorf("transcript: %w", err)
