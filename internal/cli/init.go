@@ -195,10 +195,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if first && !app.oneOfMany { // later it is no news, and doctor tells what is about to go
-		report.Hints = append(report.Hints, retentionHints(w, layout.Agents)...)
-		for _, name := range archive.Sources(w.Repo, trees) {
-			report.Hints = append(report.Hints, fmt.Sprintf("sessions that another tool kept are here: %q takes them over", "git rekal import --"+name))
-		}
+		report.Hints = append(report.Hints, firstHints(w, trees, layout.Agents)...)
 	}
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
 	switch {
@@ -231,12 +228,15 @@ func tiedText(commits int) string {
 	return ", tied to " + session.CountNoun(commits, "commit")
 }
 
-// retentionHints tells of the agents used here that delete their transcripts.
-func retentionHints(w *workspace.Workspace, agents []string) (hints []string) {
+// firstHints tell what is news to who sets a repository up: which agents used here delete their transcripts, and what other tools kept.
+func firstHints(w *workspace.Workspace, trees, agents []string) (hints []string) {
 	for _, k := range doctor.AgentRetention(w) {
 		if slices.Contains(agents, k.Agent) && k.Days > 0 {
 			hints = append(hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
 		}
+	}
+	for _, name := range archive.Sources(w.Repo, trees) {
+		hints = append(hints, fmt.Sprintf("sessions that another tool kept are here: %q takes them over", "git rekal import --"+name))
 	}
 	return hints
 }
