@@ -3,9 +3,9 @@ SELECT repository, count(DISTINCT session_id) AS n FROM tool_calls
 WHERE path LIKE 'auth/%' AND month BETWEEN '2026-07' AND '2026-09'
 GROUP BY repository ORDER BY n DESC, repository LIMIT 10;
 
--- Which commands fail most?
-SELECT cmd_prefix, sum(CASE WHEN failed THEN 1 ELSE 0 END) AS failures, count(*) AS n FROM tool_calls
-WHERE cmd_prefix IS NOT NULL GROUP BY cmd_prefix ORDER BY failures DESC, cmd_prefix LIMIT 10;
+-- Which programs fail most?
+SELECT program, sum(CASE WHEN failed THEN 1 ELSE 0 END) AS failures, count(*) AS n FROM tool_calls
+WHERE program IS NOT NULL GROUP BY program ORDER BY failures DESC, program LIMIT 10;
 
 -- How many prompts have a word?
 SELECT month, count(*) AS n FROM turns

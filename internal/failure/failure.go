@@ -1,6 +1,6 @@
-// Package failure knows errors and commands again: by what terms two failures are the same, and when two commands are.
+// Package failure knows errors again: by what terms two failures are the same.
 //
-// In: what a command printed, or the command. Out: terms that name no more than what ledgers may share, and forms of commands. It is
+// In: what a command printed. Out: terms that name no more than what ledgers may share. It is
 // deterministic, and touches nothing.
 package failure
 

@@ -55,34 +55,3 @@ func TestTermsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-func TestPasses(t *testing.T) {
-	for _, tt := range []struct {
-		failed, passed string
-		want           bool
-	}{
-		{"mise run lint 2>&1", "mise run lint", true},
-		{"mise run fmt && mise run lint", "mise run lint && mise run test", true},
-		{"mise run lint", "mise run test", false},
-		{"go test ./a -run TestX", "go test -count=1 ./a -run TestX", true},
-		{"go test ./a", "go test ./b", false},
-		{"git diff main --no-stat", "git diff main", true},
-		{"cd sub && timeout 60 go build ./...", "FOO=1 git rekal run -- go build ./...", true},
-		{"cd nowhere", "cd nowhere", true},
-		{"echo a", "echo a", false},
-		{"python3 <<'EOF'\nprint(1)\nEOF", "python3 x.py", false},
-		{"make >log 2> err", "make", true},
-	} {
-		if got := failure.Passes(failure.Form(tt.passed), failure.Form(tt.failed)); got != tt.want {
-			t.Errorf("%q passes for %q: %v, want %v (%q, %q)", tt.passed, tt.failed, got, tt.want, failure.Form(tt.passed), failure.Form(tt.failed))
-		}
-	}
-}
-
-func TestHides(t *testing.T) {
-	for line, want := range map[string]bool{"go test | tail": true, "go test || go vet": false, "go test; echo x": true, "go test || true": true, "go test && go vet": false} {
-		if got := failure.Hides(line); got != want {
-			t.Errorf("%q: %v", line, got)
-		}
-	}
-}

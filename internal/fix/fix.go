@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/failure"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -135,7 +136,7 @@ func (f Finder) candidates(ctx context.Context, req Request, terms []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	w, form := newWeights(counts, all), failure.Form(req.Command)
+	w, form := newWeights(counts, all), command.Form(req.Command)
 	var out []candidate
 	for _, c := range mostShared(found, req.Without, w, leastShare*w.sum(terms)) {
 		if c.call, err = f.Index.FailedCall(ctx, c.session, c.call.Index); err != nil {
@@ -148,7 +149,7 @@ func (f Finder) candidates(ctx context.Context, req Request, terms []string) ([]
 	ran, err := f.recordCandidates(ctx, terms, form, w)
 	out = append(out, ran...)
 	for i, c := range out {
-		if isSameCommand(failure.Form(c.call.Cmd), form) {
+		if isSameCommand(command.Form(c.call.Cmd), form) {
 			out[i].score = min(1, c.score*sameCommand)
 		}
 	}
@@ -189,10 +190,10 @@ func mostShared(found []db.FailedCall, without []string, w weights, least float6
 
 // isAlike reports whether a failure is enough like the error of a command.
 func (c candidate) isAlike(form []string) bool {
-	return c.score >= alike || c.score >= alikeCommand && isSameCommand(failure.Form(c.call.Cmd), form)
+	return c.score >= alike || c.score >= alikeCommand && isSameCommand(command.Form(c.call.Cmd), form)
 }
 
-func isSameCommand(a, b []string) bool { return failure.Passes(a, b) || failure.Passes(b, a) }
+func isSameCommand(a, b []string) bool { return command.Passes(a, b) || command.Passes(b, a) }
 
 // maxRan is how many records of commands that somebody ran are looked at, the latest first.
 const maxRan = 200

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/failure"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -24,7 +24,7 @@ func (f Finder) Failures(ctx context.Context, since, until time.Time, limit int)
 	}
 	by := map[string][]db.FailureAt{}
 	for _, c := range all { // the latest come first
-		form := failure.Form(c.Cmd)
+		form := command.Form(c.Cmd)
 		if len(form) == 0 {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/failure"
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -68,7 +68,7 @@ func (c candidate) rank() (n int) {
 
 // passOf finds the nearest pass behind a failure in its session.
 func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]session.ToolCall) (_ *pass, err error) {
-	form := failure.Form(c.call.Cmd)
+	form := command.Form(c.call.Cmd)
 	if len(form) == 0 {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]sessi
 		if call.MakesCommit() && !call.Failed {
 			p.commits++
 		}
-		if call.Cmd == "" || call.Failed || call.Exit != 0 || call.Terms != "" || failure.Hides(call.Cmd) || !failure.Passes(failure.Form(call.Cmd), form) {
+		if call.Cmd == "" || call.Failed || call.Exit != 0 || call.Terms != "" || command.Hides(call.Cmd) || !command.Passes(command.Form(call.Cmd), form) {
 			continue
 		}
 		p.call = call
@@ -113,7 +113,7 @@ func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]sessi
 
 // laterPass finds a pass in a later session of the branch.
 func (f Finder) laterPass(ctx context.Context, c candidate) (*pass, error) {
-	form := failure.Form(c.call.Cmd)
+	form := command.Form(c.call.Cmd)
 	if len(form) == 0 || c.record != nil {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (f Finder) laterPass(ctx context.Context, c candidate) (*pass, error) {
 	program, _, _ := strings.Cut(form[len(form)-1], " ")
 	later, err := f.Index.CommandsLater(ctx, c.session, program)
 	for _, l := range later {
-		if !failure.Passes(failure.Form(l.Cmd), form) {
+		if !command.Passes(command.Form(l.Cmd), form) {
 			continue
 		}
 		p.session, p.call = l.Session, l.ToolCall
@@ -143,7 +143,7 @@ func (f Finder) laterPass(ctx context.Context, c candidate) (*pass, error) {
 func (f Finder) recordPass(ctx context.Context, c candidate, form []string) (*pass, error) {
 	later, err := f.Records.PassedLater(ctx, c.record.ID, maxRan)
 	for i, r := range later {
-		if r.Branch == c.record.Branch && failure.Passes(failure.Form(r.Command), form) {
+		if r.Branch == c.record.Branch && command.Passes(command.Form(r.Command), form) {
 			return &pass{call: session.ToolCall{Index: r.ID, Cmd: r.Command}, record: &later[i]}, nil
 		}
 	}

@@ -128,6 +128,7 @@ func TestDataTables(t *testing.T) {
 			obj(`"id":%q,"session_id":%q,"call_order":2,"tool":"Read","path":"src/refresh.go","cmd_prefix":null`, id(parent, "tool", 4, 2), parent.ID),
 			obj(`"id":%q,"session_id":%q,"call_order":0,"tool":"Read","path":"src/clock.go","cmd_prefix":null`, id(child, "tool", 3, 0), child.ID),
 		}},
+		{"programs", `SELECT program, cmd_prefix FROM tool_calls WHERE program IS NOT NULL`, []string{`{"program":"go test","cmd_prefix":"go test ./..."}`}},
 		{"checkpoints", `SELECT id, git_sha, git_branch, user_email, ts, actor_type, agent_id FROM checkpoints ORDER BY ts`, []string{
 			obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[0], session.ZeroSHA, alice, at(10)),
 			obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[1], strings.Repeat("1", 40), alice, at(20)),

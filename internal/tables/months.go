@@ -130,6 +130,7 @@ func (r *repositoryExport) planChunks(ctx context.Context) ([]chunk, error) {
 	chunks, size := []chunk{{}}, chunkTurns
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := sha256.New()
+		h.Write([]byte(exportKind))
 		for _, id := range all[name].sessions {
 			h.Write(sums[id])
 		}

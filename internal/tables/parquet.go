@@ -36,7 +36,7 @@ import (
 // only these are read. Months are written side by side, each by an engine of its own.
 const (
 	manifestName = "manifest.json"
-	exportKind   = materialize.SQLFile("parquet 3") // another number has all files written anew, when exportedTables changes
+	exportKind   = materialize.SQLFile("parquet 4") // another number has all files written anew, when exportedTables changes
 )
 
 // exportedTable is which rows are exported: t is the table, s their session, c their checkpoint.
@@ -59,7 +59,7 @@ const (
 var exportedTables = []exportedTable{
 	{"sessions", "sessions s", ofStart, "s.*", "title", "id", false},
 	{"turns", "turns" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "content", "session_id, turn_index", true},
-	{"tool_calls", "tool_calls" + ofSession + " LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index", "coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix", "session_id, call_order", true},
+	{"tool_calls", "tool_calls" + ofSession + " LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index", "coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix, program", "session_id, call_order", true},
 	{"usage", "usage" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "", "session_id, turn_index, request", true},
 	{"checkpoints", "checkpoints t", "t.ts", "t.*", "", "ts, id", false},
 	{"files_touched", "files_touched t JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, id", false},

@@ -8,12 +8,14 @@ import (
 	"math"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // columnReader reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
-// millisecond, P packed text, F number with a fraction, L list of texts, K list of numbers, V vector.
+// millisecond, P packed text, F number with a fraction, L list of texts, K list of numbers, V vector,
+// C the program of a command line.
 func columnReader(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
@@ -60,6 +62,10 @@ func duckdbValue(kind rune, v any) (any, error) {
 			return decodeList[string](v)
 		case 'K':
 			return decodeList[int64](v)
+		case 'C':
+			if v = command.Program(v); v == "" {
+				return nil, nil
+			}
 		}
 		return v, nil
 	case []byte:

@@ -25,7 +25,7 @@ type table struct {
 }
 
 // version is the version of both database files. Any change of a table below raises it: then the files are made anew.
-func version() int { return 26 + len(session.AllFacts()) }
+func version() int { return 27 + len(session.AllFacts()) }
 
 func schemaOf(kind materialize.SQLFile) schema {
 	if kind == materialize.IndexDB {
@@ -51,7 +51,7 @@ CREATE TABLE turns (
 CREATE TABLE tool_calls (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, turn_index INTEGER NOT NULL,
-    failed BOOLEAN NOT NULL, act VARCHAR);
+    failed BOOLEAN NOT NULL, act VARCHAR, program VARCHAR);
 CREATE TABLE usage (
     session_id VARCHAR NOT NULL, request VARCHAR NOT NULL, turn_index INTEGER NOT NULL, ts TIMESTAMP, checkpoint_id VARCHAR NOT NULL, model VARCHAR NOT NULL,
     input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, cache_read_tokens BIGINT NOT NULL, cache_write_tokens BIGINT NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE turns_ft (
     role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
-    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, act VARCHAR);
+    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, act VARCHAR, program VARCHAR);
 CREATE TABLE files_index (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
     file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,
@@ -151,7 +151,7 @@ var (
 		{"sessions", `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
 			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, ` + session.FactList("%") + ` FROM sessions ORDER BY id`, columnReader("tttMtttttttt" + "MMiiiit" + factKinds())},
 		{"turns", `SELECT ts, session, i, role, content, ts, i FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, columnsWithID("turn", "itPM")},
-		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "itttibt")},
+		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, cmd, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "itttibtC")},
 		{"usage", `SELECT session, request, turn, ts, checkpoint, model, input, output, cache_read, cache_write, cost FROM usage ORDER BY session, turn, request`, columnReader("ttiMttIIIIF")},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columnReader("ttttMtttt")},
 		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, columnsWithID("file", "tttt")},
@@ -166,7 +166,7 @@ var (
 	}
 	indexTables = []table{
 		{"turns_ft", `SELECT ts, session, i, role, content, ts, i FROM turns ORDER BY rowid`, columnsWithID("turn", "itPR")},
-		{"tool_calls_index", `SELECT ts, session, i, tool, iif(failed, NULL, path), cmd, act, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "itttt")},
+		{"tool_calls_index", `SELECT ts, session, i, tool, iif(failed, NULL, path), cmd, act, cmd, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "ittttC")},
 		{"files_index", `SELECT checkpoint, session, path, change, blob, 0 FROM shares ORDER BY rowid`, columnReader("ttttIb")},
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs, ` + session.FactList("%") + ` FROM facets ORDER BY session`, columnReader("tttttMiiittttt" + "MMLLtLK" + factKinds())},

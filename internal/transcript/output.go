@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/failure"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -69,7 +70,7 @@ func noteEnd(c *session.ToolCall, text string, exit *int, failed bool) {
 	if exit != nil {
 		c.Exit = *exit
 	}
-	if failed = failed || c.Exit != 0; failed || failure.Hides(c.Cmd) {
+	if failed = failed || c.Exit != 0; failed || command.Hides(c.Cmd) {
 		c.Terms = failure.Terms(validText(text), failed)
 	}
 }

@@ -26,7 +26,7 @@ ROWS = {
     "|| repeat(' and what else is said', i % 30) AS content",
     "tool_calls": "'c' || i || '-' || k AS id, 's' || i AS session_id, k AS call_order, ['Bash','Edit'][1 + k % 2] AS tool, "
     "CASE WHEN k % 2 = 1 THEN ['auth','web','db'][1 + (i * 7 + k) % 3] || '/file' || i % 50 || '.go' END AS path, "
-    "CASE WHEN k % 2 = 0 THEN ['go test ./...','make','npm test','git push'][1 + (i + k // 2) % 4] END AS cmd_prefix, k AS turn_index, (i * 13 + k) % 7 = 0 AS failed",
+    "CASE WHEN k % 2 = 0 THEN ['go test ./...','make','npm test','git push'][1 + (i + k // 2) % 4] END AS cmd_prefix, CASE WHEN k % 2 = 0 THEN ['go test','make','npm test','git push'][1 + (i + k // 2) % 4] END AS program, k AS turn_index, (i * 13 + k) % 7 = 0 AS failed",
     "usage": "'s' || i AS session_id, 'r' || k AS request, k AS turn_index, ts AS ts, ['opus','sonnet','gpt'][1 + i % 3] AS model, "
     "1000 + i % 977 AS input_tokens, 100 + (i * k) % 89 AS output_tokens",
     "head_lines": "CASE WHEN k = 0 THEN 's' || i END AS session_id, ['session','no_session','unknown'][1 + k] AS whose, sha1('' || i % REPOSITORIES) AS git_sha, "
