@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,8 +122,44 @@ func residentBytes() int64 {
 	return (all - shared) * int64(os.Getpagesize())
 }
 
+const inSubquery = `SELECT * FROM query(?)`
+
+// startSelect also takes a statement that gives a column the name of a keyword without AS, as "sum(cost) cost" and "count(*) day" do: other engines
+// do, and the columns of our own tables have such names.
+func (d *DB) startSelect(ctx context.Context, statement string) (*sql.Rows, error) {
+	rows, err := d.sql.QueryContext(ctx, inSubquery, statement)
+	if e := (*duckdb.Error)(nil); errors.As(err, &e) && (e.Type == duckdb.ErrorTypeParser || e.Type == duckdb.ErrorTypeSyntax) {
+		if parsed, ok := d.addMissingAS(ctx, statement); ok {
+			return d.sql.QueryContext(ctx, inSubquery, parsed)
+		}
+	}
+	return rows, err
+}
+
+// maxMissingAS is how many columns of a statement may lack AS.
+const maxMissingAS = 32
+
+// addMissingAS puts AS where the engine can't read on, as long as it then reads further; ok says that it then reads all.
+func (d *DB) addMissingAS(ctx context.Context, statement string) (parsed string, ok bool) {
+	last := -1
+	for range maxMissingAS {
+		var at sql.NullInt64 // in characters; NULL where all can be read
+		err := d.sql.QueryRowContext(ctx, `SELECT (json_serialize_sql(?::VARCHAR)->>'position')::BIGINT`, statement).Scan(&at)
+		if err != nil || !at.Valid {
+			return statement, err == nil
+		}
+		text := []rune(statement)
+		if at.Int64 <= int64(last) || at.Int64 >= int64(len(text)) {
+			break
+		}
+		last = int(at.Int64) + len("AS ")
+		statement = string(text[:at.Int64]) + "AS " + string(text[at.Int64:])
+	}
+	return "", false
+}
+
 func (d *DB) selectRows(ctx context.Context, statement string, emit func(Row) error) error {
-	rows, err := d.sql.QueryContext(ctx, `SELECT * FROM query(?)`, statement)
+	rows, err := d.startSelect(ctx, statement)
 	if err != nil {
 		return fmt.Errorf("query: %w", withoutWrapper(err))
 	}

@@ -78,6 +78,29 @@ func selected(ctx context.Context, d *tables.DB, statement string) ([]string, er
 	return out, err
 }
 
+// Columns may have the names of keywords without AS, whatever stands in the statement; what is wrong stays wrong.
+func TestSelectNamesColumns(t *testing.T) {
+	const id = "01KAB3F9AAAAAAAAAAAAAAAAA1"
+	for _, tt := range []struct{ statement, want string }{
+		{"SELECT count(*) cost, 'é, count(*) day' content, max(turn_index) last FROM turns", "[[cost content last] [3 é, count(*) day 2]]"},
+		{"SELECT role, count(*) day FROM turns GROUP BY role ORDER BY day DESC LIMIT 1", "[[role day] [human 2]]"},
+		{"WITH x AS (SELECT count(*) hour FROM turns) SELECT hour role FROM x", "[[role] [3]]"},
+		{"SELECT count(*) cost FROM nowhere", "Table with name nowhere does not exist!"},
+		{"SELECT count(*) cost FORM turns", `syntax error at or near "cost"`},
+		{"SELECT 1 cost; SELECT 2 cost", ""},
+		{"DELETE FROM turns", ""},
+		{"SELECT count(*) cost FROM (DELETE FROM turns)", ""},
+	} {
+		got, err := selected(t.Context(), openIn(t, t.TempDir(), id), tt.statement)
+		if tt.want == "" && err != nil {
+			continue
+		}
+		if text := fmt.Sprint(got, err); !strings.Contains(text, tt.want) || tt.want == "" {
+			t.Errorf("%s: %s", tt.statement, text)
+		}
+	}
+}
+
 func TestSelect(t *testing.T) {
 	d := openIn(t, t.TempDir(), "01KAB3F9AAAAAAAAAAAAAAAAA1")
 	for _, c := range []struct {
