@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/bucket"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -96,10 +98,49 @@ func (f *folder) close() error { return f.held.Release() }
 // remote is an export in a bucket. Of runs at the same time, one publishes its manifest, and the others fail.
 type remote struct {
 	*bucket.Bucket
-	tag string
+	tag  string
+	held *lock.Lock // of its scratch folder
 }
 
-func (r *remote) scratch() (string, error) { return os.MkdirTemp("", "git-rekal-export-*") }
+// scratchName is the pattern of the folders that runs make in the temporary folder. Each holds a lock for as long as its run lasts.
+const scratchName = "git-rekal-export-*"
+
+func (r *remote) scratch() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", scratchName); err != nil {
+		return "", err
+	}
+	if r.held, err = lock.Acquire(context.Background(), filepath.Join(dir, exportLock), lock.ToWrite, 0); err != nil {
+		return "", err
+	}
+	return dir, removeAbandoned(dir)
+}
+
+// abandonedAfter is the age of a folder without a lock whose run has died: one that begins makes its lock at once, and earlier versions made none.
+const abandonedAfter = 24 * time.Hour
+
+// removeAbandoned removes what runs of this user that died left beside a new scratch folder.
+func removeAbandoned(fresh string) error {
+	now, err := os.Lstat(fresh)
+	if err != nil {
+		return err
+	}
+	all, err := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(fresh)), scratchName))
+	for _, dir := range all {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || info.Sys().(*syscall.Stat_t).Uid != now.Sys().(*syscall.Stat_t).Uid {
+			continue
+		}
+		at := filepath.Join(dir, exportLock)
+		if _, err := os.Lstat(at); err != nil && now.ModTime().Sub(info.ModTime()) < abandonedAfter {
+			continue
+		}
+		if held, err := lock.Acquire(context.Background(), at, lock.ToWrite, 0); err == nil {
+			_ = os.RemoveAll(dir) // what stays is removed by a later run
+			_ = held.Release()    // nothing was written
+		}
+	}
+	return err
+}
 
 func (r *remote) manifest(ctx context.Context) (text []byte, err error) {
 	text, r.tag, err = r.Get(ctx, manifestName)
@@ -120,7 +161,7 @@ func (r *remote) remove(ctx context.Context, path string) error { return r.Remov
 
 func (r *remote) close() error {
 	r.Close()
-	return nil
+	return r.held.Release()
 }
 
 // atOnce is how many files are written or removed side by side: a bucket answers each after some milliseconds.

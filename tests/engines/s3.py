@@ -11,6 +11,7 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -90,8 +91,11 @@ def main():
         said = rekal("export", "--parquet", PLACE, env=wrong, ok=False)
         assert says in said and "\n" not in said and "a secret" not in said, said
 
+    env["TMPDIR"] = tempfile.mkdtemp()
     kill_between(lake, env)
+    assert os.listdir(env["TMPDIR"]), "the killed run had no folder"
     rekal("export", "--parquet", PLACE, env=env)
+    assert not os.listdir(env["TMPDIR"]), "a killed run's folder stayed"
     first, files = lake.read(), lake.objects()
     assert set(files) == {"manifest.json"} | {f["path"] for f in first["files"]}, files
     lake.same(folder)
