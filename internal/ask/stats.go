@@ -127,6 +127,9 @@ func (m *Moment) setTitles(ctx context.Context, by string, rows []result.Tokens)
 	return nil
 }
 
+// Groupings are the words by which Stats can sum up.
+func Groupings() []string { return db.Groupings() }
+
 // CheckGrouping refuses a word that nothing can be summed up by.
 func CheckGrouping(by string) error {
 	if !slices.Contains(db.Groupings(), by) {

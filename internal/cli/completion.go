@@ -211,6 +211,7 @@ func fixedWords() map[string][]string {
 		takesShell: {"bash", "zsh", "fish"},
 		"format":   {agentTrace, gitAINotes},
 		"agent":    session.Agents(),
+		"by":       ask.Groupings(),
 		"actor":    {session.ActorHuman, session.ActorAgent},
 		"role":     {session.RoleHuman, session.RoleAssistant},
 		"kind":     {ask.KindSession, ask.KindMemory, ask.KindRecord},

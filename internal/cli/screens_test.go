@@ -70,7 +70,7 @@ func TestScreens(t *testing.T) {
 		`git-rekal "JWT expiry"`, `git-rekal hostile answer`, `git-rekal why auth/jwt.go:21`, `git-rekal log`, `git-rekal log --oneline`,
 		`git-rekal why not*here.md`, `git-rekal query --session 01KJW4MN --full --limit 4`, `git-rekal query --session ` + hostile + ` --full`,
 		`git-rekal doctor`, `git-rekal show 01KJW4MN`, `git-rekal show HEAD~1`, `git-rekal show HEAD~1..HEAD`, `git-rekal show ` + hostile,
-		`git-rekal show $(git-rekal --kind memory --json | sed 's/.*"id":"\([^"]*\).*/\1/')`, `git-rekal help`, `git-rekal help show`,
+		`git-rekal show $(git-rekal --kind memory --json | sed 's/.*"id":"\([^"]*\).*/\1/')`, `git-rekal help`, `git-rekal help show`, `git-rekal stats`, `git-rekal stats --lines`,
 	}
 	had, got := sections(t, file), make([]txtar.File, 0, 4*len(screens))
 	t.Run("on", func(t *testing.T) {

@@ -83,9 +83,9 @@ func money(n float64) string {
 }
 
 // writeTable lays rows out in columns: the first one to the left, numbers to the right, a column in which nothing stands left out. Where there is
-// room, a line ends in a bar of its share of a row's largest, from 0 to 1.
+// room, a line ends in a bar of its share of a row's largest, from 0 to 1. Where the columns find no room, each figure has its name beside it.
 func (p *page) writeTable(rows [][]string, share func(row int) float64) {
-	const firstColumn, barRoom = 44, 24
+	const firstColumn, leastFirst, barRoom = 44, 8, 24
 	widths := make([]int, len(rows[0]))
 	for n, row := range rows {
 		for i, cell := range row {
@@ -100,9 +100,13 @@ func (p *page) writeTable(rows [][]string, share func(row int) float64) {
 			total += w + 2
 		}
 	}
+	if p.Width > 0 && total+leastFirst > p.Width {
+		p.writeRowsAsLines(rows, widths)
+		return
+	}
 	widths[0] = min(widths[0], firstColumn)
 	if p.Width > 0 {
-		widths[0] = max(min(widths[0], p.Width-total), 8)
+		widths[0] = min(widths[0], p.Width-total)
 	}
 	bar := min(barRoom, p.Width-total-widths[0]-2)
 	for n, row := range rows {
@@ -131,6 +135,20 @@ func (p *page) writeTable(rows [][]string, share func(row int) float64) {
 			spans = append(spans, span{text: strings.Repeat(" ", gap)}, span{text: strings.Repeat(mark, length), style: cyan})
 		}
 		p.writeRow(spans)
+	}
+}
+
+// writeRowsAsLines writes the rows of a table for a narrow terminal; a column without width is left out.
+func (p *page) writeRowsAsLines(rows [][]string, widths []int) {
+	for _, row := range rows[1:] {
+		var figures []string
+		for i, cell := range row[1:] {
+			if widths[i+1] > 0 && cell != "" {
+				figures = append(figures, strings.ToLower(rows[0][i+1])+" "+cell)
+			}
+		}
+		p.writeLine("", "", printableSpan(unstyled, row[0]))
+		p.writeLine("  ", "  ", printableSpan(dim, strings.Join(figures, ", ")))
 	}
 }
 
