@@ -127,7 +127,7 @@ func removeAbandoned(fresh string) error {
 	all, err := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(fresh)), scratchName))
 	for _, dir := range all {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || info.Sys().(*syscall.Stat_t).Uid != now.Sys().(*syscall.Stat_t).Uid {
+		if err != nil || !info.IsDir() || !isOfSameUser(info, now) {
 			continue
 		}
 		at := filepath.Join(dir, exportLock)
@@ -140,6 +140,12 @@ func removeAbandoned(fresh string) error {
 		}
 	}
 	return err
+}
+
+func isOfSameUser(a, b fs.FileInfo) bool {
+	x, okX := a.Sys().(*syscall.Stat_t)
+	y, okY := b.Sys().(*syscall.Stat_t)
+	return okX && okY && x.Uid == y.Uid
 }
 
 func (r *remote) manifest(ctx context.Context) (text []byte, err error) {

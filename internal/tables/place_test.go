@@ -33,7 +33,7 @@ func TestExportRemovesAbandoned(t *testing.T) {
 			if name == "git-rekal-export-died" {
 				err = held.Release()
 			} else {
-				defer held.Release()
+				t.Cleanup(func() { _ = held.Release() })
 			}
 			if err != nil {
 				t.Fatal(err)
