@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/trailer"
 )
 
 // planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier commit of which lines are theirs, or
@@ -128,10 +128,6 @@ func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	return e
 }
 
-// trailer matches a trailer of a commit message in which an agent's host names its session, mostly as an address that ends in the session's ID.
-// (Entire's trailer names a checkpoint; Stated resolves that.)
-var trailer = lazy.Expr(`(?mi)^(?:claude|duo)-session:[ \t]*(?:\S*/)?([\w-]{8,100})[ \t]*$`)
-
 // namedBy is which sessions Stated or the commit's own message names: of this import, if the commit is not older than their new turns.
 func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
 	out := map[string]attribution.Evidence{}
@@ -156,13 +152,12 @@ func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
 	return out
 }
 
-// namedInMessage are the native IDs of the sessions that a commit's message names.
+// namedInMessage are the native IDs of the sessions that a commit's message names. (Entire's line names a checkpoint; Stated resolves that.)
 func namedInMessage(c git.Commit) (ids []string) {
-	for _, m := range trailer.FindAllStringSubmatch(c.Message, maxTrailers) {
-		ids = append(ids, m[1])
+	for _, s := range trailer.InMessage(c.Message) {
+		if s.Session != "" {
+			ids = append(ids, s.Session)
+		}
 	}
 	return ids
 }
-
-// maxTrailers is how many trailers of a commit message count.
-const maxTrailers = 20

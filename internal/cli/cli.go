@@ -115,7 +115,7 @@ func (app *App) addAllCommands(help *cobra.Command) {
 		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
 		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
 		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app), newSignCmd(app), newMirrorCmd(app),
-		newImportCmd(app), newExportCmd(app), newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),
+		newImportCmd(app), newExportCmd(app), newTrailersCmd(app), newCheckCmd(app), newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),
 		newMcpCmd(app), newLspCmd(app), newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(), newWordsTopic(),
 	)
 }

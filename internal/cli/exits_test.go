@@ -36,6 +36,8 @@ var exits = map[string][]exit{
 	"handoff":    {{args: []string{"handoff", "$ID"}}},
 	"link":       {{args: []string{"link", "$ID"}}},
 	"export":     {{args: []string{"export"}}, {args: []string{"export", "--md", "$DIR"}}, {args: []string{"export", "--format", "agent-trace"}}, {args: []string{"export", "--format", "git-ai-notes"}}},
+	"trailers":   {{args: []string{"trailers"}}, {args: []string{"trailers", "--json", "--form", "AI: {agent} {model} {version} {session}"}}},
+	"check":      {{args: []string{"check", "--rule", "trailers", "--rule", "verified"}}, {args: []string{"check", "--format", "sarif"}}, {args: []string{"check", "--format", "annotations"}}},
 	"mcp":        {{args: []string{"mcp"}, stdin: mcpRequests()}},
 	"lsp":        {{args: []string{"lsp"}, stdin: lspRequests()}},
 	"completion": {{args: []string{"__complete", "show", ""}}, {args: []string{"__complete", "handoff", "01"}}},

@@ -103,6 +103,7 @@ func commandGroups() [][2]string {
 		{"ask", "why fix query stats brief"},
 		{"look", "show log web link export"},
 		{"share", "sync push sign mirror save"},
+		{"disclose", "trailers check"},
 		{"hide", "private pause purge restore forget scrub redact"},
 		{"agents", "resume handoff run compress mcp lsp"},
 		{"set up", "init checkpoint import doctor index clean completion help version"},

@@ -50,6 +50,8 @@ type Config struct {
 	Agents  []string         // rekal.agent: programs that list and print sessions, git-rekal-agent-NAME
 	Private []string         // rekal.private: sessions that are never sent, as "agent/ID"
 	Forgot  []string         // rekal.forgot: sessions that are not captured again, as "agent/ID"
+	Trailer string           // rekal.trailer: how commits name agents; "" where nobody said
+	Check   []string         // rekal.check: rules of "git rekal check"
 	Faults  []*Fault         // values of these that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
@@ -154,6 +156,7 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.readValues(all, env, "exclude", c.addExcluded)
 	c.readValues(all, env, "ignore", c.addIgnored)
 	c.readValues(all, nil, "agent", c.addAgent)
+	c.readValues(all, env, "check", func(v string) string { c.Check = append(c.Check, v); return "" })
 	c.readValues(all, nil, "pause", c.setPause)
 	c.readValues(all, nil, "forgot", func(v string) string { return appendSession(v, &c.Forgot) })
 	c.readValues(all, nil, "private", func(v string) string { return appendSession(v, &c.Private) })
@@ -282,6 +285,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c.Remote, _ = r.value("remote")
+	c.Trailer, _ = r.value("trailer")
 	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
 	c.readRemotes(conf)

@@ -97,6 +97,28 @@ func (d *DB) UsageOf(ctx context.Context, id string) (u UsageSum, err error) {
 	return u, err
 }
 
+// ModelAt says which model answered a session from a moment on.
+type ModelAt struct {
+	Model string
+	From  time.Time
+}
+
+// Models reads which models answered sessions, in order, as far as their agents say of each request.
+func (d *DB) Models(ctx context.Context, ids []string) (map[string][]ModelAt, error) {
+	out := map[string][]ModelAt{}
+	err := query(ctx, d, `SELECT session, ts, model FROM usage WHERE model <> '' AND session IN (SELECT value FROM json_each(?))
+		ORDER BY session, turn, request`, ids).each(func(rows *Rows) error {
+		var id string
+		var m ModelAt
+		err := rows.Scan(&id, timeColumn{&m.From}, &m.Model)
+		if of := out[id]; len(of) == 0 || of[len(of)-1].Model != m.Model {
+			out[id] = append(of, m)
+		}
+		return err
+	})
+	return out, err
+}
+
 // CountWithoutUsage is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
 func (d *DB) CountWithoutUsage(ctx context.Context, f UsageFilter) (n int, err error) {
 	err = query(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).one(&n)

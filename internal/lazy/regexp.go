@@ -67,3 +67,8 @@ func (e *Regexp) Split(s string, n int) []string { return e.compiled().Split(s, 
 
 // String is the expression's text.
 func (e *Regexp) String() string { return e.text }
+
+// ReplaceAllStringFunc is that of regexp.Regexp.
+func (e *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return e.compiled().ReplaceAllStringFunc(s, with)
+}

@@ -45,6 +45,13 @@ type tables struct {
 
 	commits int      // of which it is known who alone stands behind them
 	wrong   []string // what was said wrongly of these
+	helped  helped
+}
+
+func (t *tables) addHelped(h helped) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.helped = helped{t.helped.commits + h.commits, t.helped.missing + h.missing, t.helped.wrong + h.wrong}
 }
 
 func (t *tables) addCommits(asked int, wrong []string) {

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/text"
+	"github.com/git-rekal/git-rekal/internal/trailer"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+type trailersOptions struct {
+	rev   string
+	form  string
+	shape outputFlags
+}
+
+// newTrailersCmd says who helped, for commits' messages: `git rekal trailers main..topic`.
+func newTrailersCmd(app *App) *cobra.Command {
+	c := &trailersOptions{shape: outputFlags{linewise: true}}
+	cmd := &cobra.Command{
+		Use: "trailers [--form FORM] [REV|A..B]", Short: "name who helped in commits",
+		Long: `
+Prints the trailers that are true of a commit: one for each agent and model whose session is known to have written lines of it, to have edited
+files for it, or to have made it. Who only talked meanwhile has none. A merge has none, as its commits have theirs. Of a range, each commit
+stands above its own. The default is HEAD. --json prints an object a commit, with the evidence.
+
+FORM, or rekal.trailer, is one of these, or a template:
+
+assisted-by::
+Assisted-by: AGENT:MODEL, as the Linux kernel wants it. This is the default.
+
+generated-by::
+Generated-by: AGENT MODEL.
+
+co-authored-by::
+Co-authored-by: NAME <ADDRESS>, of agents that have an address of their own.
+
+"AI: {agent} {model}"::
+A template. It may have {agent}, {model}, {version} (of the agent), {share} (percent of the lines), {session} (a link), {name} and {email}.
+
+  git rekal trailers
+  git rekal trailers --form "AI-Used: {agent} ({share} %) {session}" main..topic`,
+		ValidArgsFunction: app.completionFor(takesRange),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&c.form, "form", "", "name agents in `FORM` (default: rekal.trailer, else assisted-by)")
+	c.shape.addFlags(fs)
+	return app.withOptions(cmd, c)
+}
+
+func (c *trailersOptions) validate(_ *pflag.FlagSet, args []string) error {
+	if c.rev = "HEAD"; len(args) > 0 {
+		c.rev, args = args[0], args[1:]
+	}
+	if err := noArgs(args); err != nil {
+		return err
+	}
+	if _, err := trailer.ParseForm(c.form); err != nil {
+		return fmt.Errorf("--form: %w", err)
+	}
+	return c.shape.validate()
+}
+
+// trailerForm is the form that is asked for, else that of the settings. isSet tells whether any is.
+func trailerForm(w *workspace.Workspace, asked string) (form trailer.Form, isSet bool, err error) {
+	text, from := asked, "--form"
+	if text == "" {
+		conf, err := w.Settings()
+		if err != nil {
+			return form, false, err
+		}
+		text, from = conf.Trailer, "rekal.trailer"
+	}
+	if form, err = trailer.ParseForm(text); err != nil {
+		err = fmt.Errorf("%s: %w", from, err)
+	}
+	return form, text != "", err
+}
+
+func (c *trailersOptions) run(ctx context.Context, app *App) error {
+	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
+		form, _, err := trailerForm(w, c.form)
+		if err != nil {
+			return err
+		}
+		all, err := at.Helped(ctx, c.rev, form, nil)
+		if err != nil {
+			return withFlagName(err)
+		}
+		if c.shape.json {
+			for _, h := range all {
+				err = errors.Join(err, result.Write(app.Stdout, h))
+			}
+			return err
+		}
+		for _, h := range all {
+			for _, helper := range h.Helpers {
+				if helper.Trailer == "" {
+					app.hint(fmt.Sprintf("%s: %s has no address that %s could name", result.ShortOID(h.Commit), printable(helper.Agent), form.Key()))
+				}
+			}
+		}
+		alone := !strings.Contains(c.rev, "..") && len(all) < 2
+		return c.shape.answer(ctx, app, w, nil, nil, func(l text.Look) string { return text.Trailers(l, all, alone) })
+	})
+}
