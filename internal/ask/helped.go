@@ -127,7 +127,7 @@ func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, e
 		return out, err
 	}
 	out.Subject, out.Author, out.Merge = c.Subject(), c.Author.Email, len(c.Parents) > 1
-	out.Named = NamedBy(c)
+	out.Named = append(out.Named, commits.NamedBy(c)...)
 	for _, id := range t.Talked {
 		out.Talked = append(out.Talked, r.sessions[id].Source)
 	}
@@ -144,15 +144,6 @@ func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, e
 	}
 	writeTrailers(&out, r.form, r.sessions)
 	return out, nil
-}
-
-// NamedBy are the agents that the message of a commit names.
-func NamedBy(c git.Commit) []result.NamedBy {
-	out := []result.NamedBy{}
-	for _, s := range trailer.InMessage(c.Message) {
-		out = append(out, result.NamedBy{Agent: s.Agent, Model: s.Model, Line: s.Line, Session: s.Session})
-	}
-	return out
 }
 
 // addSessions parts the sessions behind a commit: those that helped with it, and others. Who wrote lines of it helped. Who only edited its files, or made it, did

@@ -193,7 +193,7 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 	for _, ref := range slices.Sorted(maps.Keys(cursor)) {
 		fmt.Fprintln(sum, ref, cursor[ref])
 	}
-	fmt.Fprintln(sum, m.Barred())
+	fmt.Fprintln(sum, m.Barred(), "named") // what shares say by now
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
@@ -311,7 +311,7 @@ func byLines(a, b result.Lines) int {
 }
 
 func lineCounts(key string, s why.Share) result.Lines {
-	out := result.Lines{Key: key, Lines: s.Lines, NoSession: s.NoSession, Sessions: len(s.Wrote)}
+	out := result.Lines{Key: key, Lines: s.Lines, NoSession: s.NoSession, Named: s.Named, Sessions: len(s.Wrote)}
 	for _, n := range s.Wrote {
 		out.Wrote += n
 	}

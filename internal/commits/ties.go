@@ -10,7 +10,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/trailer"
 )
 
 // Tied is a code commit with the sessions behind it.
@@ -116,5 +118,13 @@ func tiedTo(a attribution.Revision, ids []string, ties map[string][]attribution.
 	slices.SortStableFunc(out, func(x, y TiedSession) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(y.Lines, x.Lines), strings.Compare(x.ID, y.ID))
 	})
+	return out
+}
+
+// NamedBy are the agents that the message of a commit names: it says so, and nobody checked.
+func NamedBy(c git.Commit) (out []result.NamedBy) {
+	for _, s := range trailer.InMessage(c.Message) {
+		out = append(out, result.NamedBy{Agent: s.Agent, Model: s.Model, Line: s.Line, Session: s.Session})
+	}
 	return out
 }

@@ -147,7 +147,11 @@ func splitByLine(a result.Recall, name func(address string) string) []numbered {
 	}
 	each(a.Why.Uncommitted, func(l *Line) { l.State = stateUncommitted })
 	for _, s := range a.Why.Unexplained {
-		each(s.Ranges, func(l *Line) { l.Commit = s.Commit })
+		each(s.Ranges, func(l *Line) {
+			if l.Commit = s.Commit; len(s.Named) > 0 {
+				l.Note = s.Named[0].String()
+			}
+		})
 		for _, n := range s.Notes {
 			each(n.Ranges, func(l *Line) { l.Note = n.String() })
 		}

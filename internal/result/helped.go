@@ -48,6 +48,9 @@ type NamedBy struct {
 	Session string `json:"session,omitempty"` // the agent's own ID
 }
 
+// String is who is named, and by which words: "claude-code is named (Co-authored-by: Claude <noreply@anthropic.com>)".
+func (n NamedBy) String() string { return n.Agent + " is named by the commit (" + n.Line + ")" }
+
 // Checked is the answer of `git rekal check`.
 type Checked struct {
 	Schema   int            `json:"schema"`

@@ -111,6 +111,8 @@ type Source struct {
 	Ranges []Range `json:"ranges"`
 	Cut    bool    `json:"cut,omitempty"` // it or one before it: a shallow clone ends there
 	Notes  []Note  `json:"notes,omitempty"`
+
+	Named []NamedBy `json:"named,omitempty"` // agents that the message names
 }
 
 // Note is what another tool noted of lines: nobody has checked it.

@@ -45,6 +45,7 @@ type StoryCommit struct {
 	Ties     map[string]string `json:"ties,omitempty"`     // how each is tied: wrote, edited, made, named or inferred
 	Evidence map[string]string `json:"evidence,omitempty"` // of each tie
 	Missing  bool              `json:"missing,omitempty"`  // it is not in this clone: no more is known of it
+	Named    []NamedBy         `json:"named,omitempty"`    // where nobody is behind it: agents that its message names
 	Links    []string          `json:"links,omitempty"`    // IDs of the sessions and memories to which its message links
 }
 

@@ -87,6 +87,7 @@ type Lines struct {
 	Lines     int    `json:"lines"`
 	Wrote     int    `json:"wrote"`
 	NoSession int    `json:"no_session"`
+	Named     int    `json:"named,omitempty"` // of NoSession those whose commit names an agent
 	Unknown   int    `json:"unknown"`
 	Sessions  int    `json:"sessions"` // that wrote any of them
 }

@@ -211,6 +211,9 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 			}
 			parts[s.ID].add(s)
 		}
+		if here, err := t.repo.Commit(git.OID(c.Commit)); err == nil && len(c.Sessions) == 0 {
+			c.Named = commits.NamedBy(here)
+		}
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	for _, id := range ids {

@@ -189,6 +189,9 @@ func Lines(look Look, s result.LineStats) string {
 	if s.More > 0 {
 		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
 	}
+	if n := s.Total.Named; n > 0 {
+		p.writeLine("", "", printableSpanf(dim, "Commits without a session name an agent for %s.", session.CountNoun(n, "line")))
+	}
 	if s.Of == "" && s.Writers > 0 {
 		p.writeLine("", "", printableSpanf(dim, "Of %s that wrote lines, %s left some that stand today.", session.CountNoun(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
 	}

@@ -55,6 +55,9 @@ func (p *storyPage) writeBehind() {
 		if len(c.Sessions) == 0 && c.Merged == 0 {
 			p.blankLine()
 			p.writeSentence(dim, "No session is known behind this commit.")
+			for _, n := range c.Named {
+				p.writeSentence(dim, n.String()+".")
+			}
 		}
 		if p.view == Stat {
 			continue

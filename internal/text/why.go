@@ -30,6 +30,9 @@ func (p *page) writeUnexplained(w *result.Why) {
 			said = append(said, span{text: " or one before it, which this shallow clone lacks"})
 		}
 		p.writeLine("", "  ", said...)
+		for _, n := range s.Named {
+			p.writeLine("  ", "    ", printableSpan(unstyled, n.String()))
+		}
 		for _, n := range s.Notes {
 			p.writeLine("  ", "    ", printableSpanf(unstyled, "%s: %s", linesInWords(n.Ranges), n))
 		}

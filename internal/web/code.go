@@ -272,6 +272,9 @@ func (f *filePage) label(p *part, why *result.Why) {
 		p.Note = "not committed"
 	}
 	for _, s := range why.Unexplained {
+		if len(s.Named) > 0 && nouns.Ranges(s.Ranges).Has(p.From) {
+			p.Note = s.Named[0].String()
+		}
 		for _, by := range s.Notes {
 			if nouns.Ranges(by.Ranges).Has(p.From) {
 				p.Note = by.String()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -17,6 +18,7 @@ type Share struct {
 	Lines     int
 	Wrote     map[string]int // lines by the session that is known to have written them
 	NoSession int            // of commits behind which no session is known
+	Named     int            // of these, those of commits whose message names an agent
 }
 
 // Counter counts lines of many files as Lines gives them to sessions.
@@ -25,6 +27,7 @@ type Counter struct {
 	repo   *git.Repo
 	hidden []string
 	finder *claimFinder
+	named  map[git.OID]bool
 }
 
 // NewCounter makes a Counter. Purged sessions don't count.
@@ -34,7 +37,7 @@ func NewCounter(ctx context.Context, index *db.DB, repo *git.Repo) (*Counter, er
 		return nil, err
 	}
 	finder, err := newClaimFinder(ctx, index, repo, nil)
-	return &Counter{index, repo, purged, finder}, err
+	return &Counter{index, repo, purged, finder, map[git.OID]bool{}}, err
 }
 
 // Count takes where the lines of one file come from. Lines that are not committed do not count.
@@ -60,6 +63,9 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 			return out, err
 		}
 		out.NoSession += noSession
+		if noSession > 0 && c.isNamed(s.Commit) {
+			out.Named += noSession
+		}
 		for _, id := range writers {
 			if id != "" {
 				out.Wrote[id]++
@@ -67,6 +73,17 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 		}
 	}
 	return out, nil
+}
+
+// isNamed reports whether the message of a commit names an agent.
+func (c *Counter) isNamed(id git.OID) bool {
+	is, known := c.named[id]
+	if !known {
+		commit, err := c.repo.Commit(id)
+		is = err == nil && len(commits.NamedBy(commit)) > 0
+		c.named[id] = is
+	}
+	return is
 }
 
 // writers tells of each of some lines which session is known to have written it, "" for none, and behind how many of them no session is known.
@@ -132,7 +149,7 @@ func (c *Counter) CountCommit(ctx context.Context, id git.OID) (Share, error) {
 
 // Add adds other lines.
 func (s *Share) Add(o Share) {
-	s.Lines, s.NoSession = s.Lines+o.Lines, s.NoSession+o.NoSession
+	s.Lines, s.NoSession, s.Named = s.Lines+o.Lines, s.NoSession+o.NoSession, s.Named+o.Named
 	for id, n := range o.Wrote {
 		s.Wrote[id] += n
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/advice"
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -468,7 +469,11 @@ func (w *answer) describe() *result.Why {
 		out.Brought = append(out.Brought, result.Source{Origin: result.Origin{Commit: result.ShortOID(string(s.Commit))}, Ranges: w.ranges(s.lines)})
 	}
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Origin: w.origin(s.Commit), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes})
+		orphan := result.Source{Origin: w.origin(s.Commit), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes}
+		if c, err := w.repo.Commit(s.Commit); err == nil && !s.Cut {
+			orphan.Named = commits.NamedBy(c)
+		}
+		out.Unexplained = append(out.Unexplained, orphan)
 	}
 	return out
 }
