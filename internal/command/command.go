@@ -124,7 +124,7 @@ func assigned(part string) string {
 func beforeCommand(words []string) (more int, ok bool) {
 	word := unquote(words[0])
 	for n := min(len(words), 3); n > 0; n-- {
-		if w, wraps := wrappers[strings.Join(words[:n], " ")]; wraps {
+		if w, wraps := wrappers()[strings.Join(words[:n], " ")]; wraps {
 			return n - 1 + w.before(words[n:]), true
 		}
 	}
@@ -155,7 +155,7 @@ func subcommand(program string, arguments []string) (text string) {
 			skip = valued[word]
 		case !plainWord.MatchString(word):
 			return text
-		case hasSubcommands[program+text]:
+		case hasSubcommands()[program+text]:
 			text += " " + word
 		default:
 			return text

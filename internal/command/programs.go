@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // How much a program says of what a line is for. Whether it passes says nothing, but for an attempt.
 const (
@@ -51,26 +54,30 @@ func (w wrapper) before(words []string) (n int) {
 }
 
 //nolint:gochecknoglobals // a table
-var wrappers = map[string]wrapper{
-	"time": {0, " -f -o "}, "sudo": {0, " -u -g -C -D -h "}, "doas": {0, " -u -C "}, "env": {0, " -u -C "}, "nice": {0, " -n "}, "ionice": {0, " -c -n "}, "nohup": {},
-	"timeout": {1, " -k -s "}, "gtimeout": {1, " -k -s "}, "stdbuf": {0, " -i -o -e "}, "setsid": {}, "command": {}, "exec": {0, " -a "}, "xvfb-run": {0, " -n -s "},
-	"rtk": {}, "git rekal run": {}, "git-rekal run": {},
-	"python -m": {}, "python3 -m": {}, "npx": {0, " -p --package "}, "bunx": {}, "npm exec": {}, "pnpm exec": {}, "pnpm dlx": {}, "yarn dlx": {}, "yarn exec": {},
-	"uv run": {0, " --with -p --python --package --extra --group --directory --project "}, "uvx": {0, " --from --with -p --python "}, "poetry run": {}, "pipenv run": {},
-	"pdm run": {}, "hatch run": {}, "bundle exec": {}, "mise exec": {}, "direnv exec": {1, ""}, "dotenv": {0, " -f -e "},
-}
+var wrappers = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
+		"time": {0, " -f -o "}, "sudo": {0, " -u -g -C -D -h "}, "doas": {0, " -u -C "}, "env": {0, " -u -C "}, "nice": {0, " -n "}, "ionice": {0, " -c -n "}, "nohup": {},
+		"timeout": {1, " -k -s "}, "gtimeout": {1, " -k -s "}, "stdbuf": {0, " -i -o -e "}, "setsid": {}, "command": {}, "exec": {0, " -a "}, "xvfb-run": {0, " -n -s "},
+		"rtk": {}, "git rekal run": {}, "git-rekal run": {},
+		"python -m": {}, "python3 -m": {}, "npx": {0, " -p --package "}, "bunx": {}, "npm exec": {}, "pnpm exec": {}, "pnpm dlx": {}, "yarn dlx": {}, "yarn exec": {},
+		"uv run": {0, " --with -p --python --package --extra --group --directory --project "}, "uvx": {0, " --from --with -p --python "}, "poetry run": {}, "pipenv run": {},
+		"pdm run": {}, "hatch run": {}, "bundle exec": {}, "mise exec": {}, "direnv exec": {1, ""}, "dotenv": {0, " -f -e "},
+	}
+})
 
 // hasSubcommands are programs, and subcommands of some, whose first argument says what they do.
 //
 //nolint:gochecknoglobals // a table
-var hasSubcommands = wordSet(`git go cargo rustup npm pnpm yarn bun deno node-gyp nx turbo lerna ng vite next vercel wrangler firebase expo
+var hasSubcommands = sync.OnceValue(func() map[string]bool {
+	return wordSet(`git go cargo rustup npm pnpm yarn bun deno node-gyp nx turbo lerna ng vite next vercel wrangler firebase expo
 	make gmake just task mise rake ninja meson bazel bazelisk buck2 gradle gradlew mvn mvnw sbt lein mix rebar3 zig swift xcodebuild flutter dart dotnet nuget msbuild
 	stack cabal opam dune composer artisan symfony bundle gem rails pip pip3 uv poetry pipenv pdm hatch conda mamba tox nox invoke alembic flask ruff pre-commit lefthook husky
 	docker docker-compose podman buildah kubectl oc helm kustomize minikube kind k3d skaffold terraform tofu terragrunt pulumi ansible-galaxy vagrant packer nomad vault consul
 	aws gcloud gsutil az doctl heroku fly flyctl gh glab tea hub svn hg jj systemctl service launchctl apt apt-get dnf yum apk brew pacman snap flatpak port
 	golangci-lint buf sqlc goose migrate prisma sequelize supabase dbt hugo jekyll git-rekal adb`,
-	"npm run", "pnpm run", "yarn run", "bun run", "deno task", "mise run", "docker compose", "docker buildx", "go mod", "go tool", "uv pip", "git rekal",
-	"gh pr", "gh issue", "gh repo", "gh run", "gh release", "gh workflow", "glab mr", "glab issue", "glab ci", "poetry self", "dotnet ef", "bundle exec")
+		"npm run", "pnpm run", "yarn run", "bun run", "deno task", "mise run", "docker compose", "docker buildx", "go mod", "go tool", "uv pip", "git rekal",
+		"gh pr", "gh issue", "gh repo", "gh run", "gh release", "gh workflow", "glab mr", "glab issue", "glab ci", "poetry self", "dotnet ef", "bundle exec")
+})
 
 // valued are options before a subcommand that take a word.
 //
