@@ -119,6 +119,11 @@ func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.
 	return story.Each(ctx, m.DB, m.w.Repo, authors, visit)
 }
 
+// UsageByTurn is what the requests of a session took: see db.UsageByTurn.
+func (m *Moment) UsageByTurn(ctx context.Context, id string) ([]session.Usage, error) {
+	return m.DB.UsageByTurn(ctx, id)
+}
+
 // Reopen opens the index again, where it was made anew meanwhile.
 func (m *Moment) Reopen(ctx context.Context) error {
 	index, err := m.open(ctx, m.index)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ type exportOptions struct {
 func newExportCmd(app *App) *cobra.Command {
 	c := &exportOptions{}
 	cmd := &cobra.Command{
-		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --parquet DIR|s3://BUCKET/FOLDER [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
+		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --format otel [--mine] [--no-text]\nexport --parquet DIR|s3://BUCKET/FOLDER [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
 		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
@@ -47,6 +48,9 @@ With --format it prints who wrote the lines of commits in a format of other tool
 RANGE, or "git-ai-notes" (Git AI 3.0.0), the note of each. RANGE is a commit or a range; the default is HEAD. Only lines that a session is known to
 have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay.
 
+With --format otel it prints traces of OpenTelemetry: OTLP as JSON, a line for each session, by the conventions for generative AI 0.1.0. A session is
+the span of an agent, above those of what the model was asked and of calls of tools, with tokens. --no-text leaves out what --parquet leaves out.
+
 With --parquet it writes tables for other engines into DIR: Parquet files by table, repository and month, and manifest.json with a sum of each. A
 later run writes only what is new or changed, and removes what was purged or scrubbed. A bucket's key is read from AWS_ACCESS_KEY_ID and
 AWS_SECRET_ACCESS_KEY, its server from AWS_REGION or AWS_ENDPOINT_URL. docs/engines/README.md has the tables, and statements for DuckDB,
@@ -55,15 +59,16 @@ ClickHouse and Spark. Private sessions and records stay out.
   git rekal export > backup.jsonl
   git rekal export --format agent-trace main..topic
   git rekal export --mine --md ~/sessions
+  git rekal export --format otel > traces.jsonl
   git rekal export --parquet /srv/lake --group shop`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
-	fs.StringVar(&c.format, "format", "", "who wrote which lines, in `FORMAT`: agent-trace or git-ai-notes")
+	fs.StringVar(&c.format, "format", "", "another `FORMAT`: agent-trace or git-ai-notes for lines, otel for sessions")
 	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
 	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed, or into s3://BUCKET/FOLDER")
-	fs.BoolVar(&c.noText, "no-text", false, "with --parquet: no prompts, answers, titles, commands and memories")
+	fs.BoolVar(&c.noText, "no-text", false, "with --parquet and otel: no prompts, answers, titles, commands and memories")
 	fs.StringVar(&c.mirrors, "bare-mirrors", "", "with --parquet: all mirrors in `DIR`: see \"git rekal help mirror\"")
 	c.group.addFlags(fs)
 	return app.withOptions(cmd, c)
@@ -73,16 +78,16 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
-	if fs.Changed("parquet") || c.noText || c.mirrors != "" || c.group.isGiven() {
+	if fs.Changed("parquet") || c.noText && c.format != otelTraces || c.mirrors != "" || c.group.isGiven() {
 		return c.validateParquet(fs, args)
 	}
-	if c.rev = "HEAD"; len(args) == 1 && c.format != "" {
+	if c.rev = "HEAD"; len(args) == 1 && c.format != "" && c.format != otelTraces {
 		c.rev, args = args[0], nil
 	}
 	switch {
-	case fs.Changed("format") && c.format != agentTrace && c.format != gitAINotes:
-		return fmt.Errorf("--format %q: agent-trace or git-ai-notes", c.format)
-	case c.format != "" && (c.mine || c.dir != ""):
+	case fs.Changed("format") && !slices.Contains(fixedWords()["format"], c.format):
+		return fmt.Errorf("--format %q: %s", c.format, strings.Join(fixedWords()["format"], ", "))
+	case c.format != "" && (c.mine && c.format != otelTraces || c.dir != ""):
 		return errors.New("--format goes with neither --md nor --mine")
 	case c.write && c.format != gitAINotes:
 		return errors.New("--write goes with --format git-ai-notes")
@@ -100,21 +105,28 @@ func (c *exportOptions) run(ctx context.Context, app *App) error {
 		return c.exportAgentTrace(ctx, app)
 	case gitAINotes:
 		return c.exportGitAINotes(ctx, app)
+	case otelTraces:
+		return c.exportTraces(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
-		var authors []string
-		if c.mine {
-			who, err := w.Repo.Identity(ctx)
-			if err != nil {
-				return err
-			}
-			authors = []string{strings.ToLower(who.Email)}
+		authors, err := c.authors(ctx, w)
+		if err != nil {
+			return err
 		}
 		if c.dir != "" {
 			return c.exportMarkdown(ctx, app, at, authors)
 		}
 		return c.exportJSON(ctx, app, w, at, authors)
 	})
+}
+
+// authors are those whose sessions are written; nil for all.
+func (c *exportOptions) authors(ctx context.Context, w *workspace.Workspace) ([]string, error) {
+	if !c.mine {
+		return nil, nil
+	}
+	who, err := w.Repo.Identity(ctx)
+	return []string{strings.ToLower(who.Email)}, err
 }
 
 // exported is a session as a line.

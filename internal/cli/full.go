@@ -13,6 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/model"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -31,6 +33,8 @@ type Full struct {
 	OpenSQL func(ctx context.Context, at *ask.Moment, file, statement string, slow func()) (SQL, error)
 	// OpenExport begins a run that writes Parquet files into a folder, or a bucket.
 	OpenExport func(ctx context.Context, app *App, to string, text bool) (Export, error)
+	// Traces is a session as OpenTelemetry has it, to be written as JSON.
+	Traces func(app *App, s result.StorySession, usage []session.Usage, text bool) any
 	// OpenServer makes a client for an embedding server.
 	OpenServer func(o workspace.ServerOptions) (workspace.EmbeddingServer, error)
 	// EngineVersion is the version of DuckDB.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +19,33 @@ import (
 const (
 	agentTrace = "agent-trace"
 	gitAINotes = "git-ai-notes"
+	otelTraces = "otel"
 )
+
+// exportTraces prints a line of OTLP a session.
+func (c *exportOptions) exportTraces(ctx context.Context, app *App) error {
+	if err := app.needFull(); err != nil {
+		return err
+	}
+	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
+		authors, err := c.authors(ctx, w)
+		if err != nil {
+			return err
+		}
+		out := bufio.NewWriter(app.Stdout)
+		err = at.Each(ctx, authors, func(s *result.StorySession, _ *result.Memory) error {
+			if s == nil {
+				return nil
+			}
+			usage, err := at.UsageByTurn(ctx, s.ID)
+			if err != nil {
+				return err
+			}
+			return result.Write(out, app.Full.Traces(app, *s, usage, !c.noText))
+		})
+		return cmp.Or(err, out.Flush())
+	})
+}
 
 // exportAgentTrace prints an Agent Trace record a commit.
 func (c *exportOptions) exportAgentTrace(ctx context.Context, app *App) error {

@@ -119,6 +119,14 @@ func (d *DB) Models(ctx context.Context, ids []string) (map[string][]ModelAt, er
 	return out, err
 }
 
+// UsageByTurn sums up what the requests of one session took, by turn and model.
+func (d *DB) UsageByTurn(ctx context.Context, id string) ([]session.Usage, error) {
+	return readRows(query(ctx, d, `SELECT turn, model, sum(input), sum(output), sum(cache_read), sum(cache_write), sum(cost) FROM usage WHERE session = ?
+		GROUP BY turn, model ORDER BY turn, model`, id), func(u *session.Usage) []any {
+		return asList(&u.Turn, &u.Model, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Cost)
+	})
+}
+
 // CountWithoutUsage is how many sessions a filter takes, by the time of their last turn, whose agents counted nothing.
 func (d *DB) CountWithoutUsage(ctx context.Context, f UsageFilter) (n int, err error) {
 	err = query(ctx, d, `SELECT count(*) FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id) AND `+f.where("s.last_turn_at"), f.values()...).one(&n)

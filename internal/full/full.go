@@ -10,6 +10,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/lsp"
 	"github.com/git-rekal/git-rekal/internal/mcp"
+	"github.com/git-rekal/git-rekal/internal/otel"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -40,10 +43,13 @@ func Parts() *cli.Full {
 			}
 			return pages{site}, nil
 		},
-		Choose:        chooseOne,
-		OpenSQL:       openSQL,
-		OpenExport:    openExport,
-		OpenServer:    openServer,
+		Choose:     chooseOne,
+		OpenSQL:    openSQL,
+		OpenExport: openExport,
+		OpenServer: openServer,
+		Traces: func(app *cli.App, s result.StorySession, usage []session.Usage, text bool) any {
+			return otel.Of(s, usage, otel.Options{Version: app.Version, Text: text})
+		},
 		EngineVersion: tables.EngineVersion,
 	}
 }

@@ -68,7 +68,7 @@ func AgentTrace(a result.Attribution, version string) TraceRecord {
 	for _, f := range a.Files {
 		file := traceFile{Path: f.Path}
 		for _, id := range slices.Sorted(maps.Keys(f.Wrote)) {
-			who := contributor{"ai", modelID(a.Sessions[id].Model)}
+			who := contributor{"ai", ModelID(a.Sessions[id].Model)}
 			file.Conversations = append(file.Conversations, conversation{"rekal:" + id, who, traceRanges(f.Wrote[id])})
 		}
 		if len(f.Unknown) > 0 {
@@ -86,8 +86,8 @@ func traceRanges(ranges []result.Range) (out []traceRange) {
 	return out
 }
 
-// modelID is a model's name as "provider/model"; "" where the provider is not known, for the format has no other place for a name.
-func modelID(model string) string {
+// ModelID is a model's name as "provider/model"; "" where the provider is not known, for the format has no other place for a name.
+func ModelID(model string) string {
 	if strings.Contains(model, "/") {
 		return model
 	}

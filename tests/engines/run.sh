@@ -31,6 +31,7 @@ cd "$place/shop"
 	git commit -q -a -m 'Read expires_at as UTC'
 	git rekal export --parquet "$place/small"
 	"$place/venv/bin/python" "$here/s3.py" "$place/small"
+	git rekal export --format otel | "$place/venv/bin/python" "$here/otel.py"
 )
 # shellcheck disable=SC2086 # two numbers
 "$place/venv/bin/python" -u "$here/engines.py" "$place/small" "$place/large" ${SIZE:-1000 100000}
