@@ -53,6 +53,11 @@ fi
 rekal_ran=${0%/*}/{{.GitDir}}/rekal/ran
 if [ -f "$rekal_ran" ] && read -r rekal_line <"$rekal_ran" && [ "$rekal_line" = "$PPID {{.Name}}" ]; then
 	rekal_bin=
+{{if .Waits}}
+# The hook before this one leaves trailers there, if the message was not written yet.
+elif [ ! -f "${0%/*}/{{.GitDir}}/rekal/trailers" ]; then
+	rekal_bin=
+{{end}}
 elif [ "${REKAL_SKIP:-0}" != 0 ]; then
 	rekal_bin=
 elif command -v git-rekal >/dev/null 2>&1; then

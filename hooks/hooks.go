@@ -22,6 +22,9 @@ func Names() []string {
 	return []string{"post-commit", "post-merge", "post-applypatch", "post-rewrite", "pre-push"}
 }
 
+// ForMessages are those that it installs, too, where commits are to be given trailers.
+func ForMessages() []string { return []string{"prepare-commit-msg", "commit-msg"} }
+
 // BinaryLine is how the line of a script begins that holds the path of the binary, and nothing else.
 const BinaryLine = "rekal_bin="
 
@@ -31,14 +34,15 @@ const ForLFS = "post-checkout"
 // lfsNames are the hooks of Git LFS.
 func lfsNames() []string { return []string{"pre-push", ForLFS, "post-commit", "post-merge"} }
 
-// Script is that of one of Names, or ForLFS. It falls back to a binary where PATH holds none: a path that is quoted for sh. gitDir is the way from its
+// Script is that of one of Names or ForMessages, or ForLFS. It falls back to a binary where PATH holds none: a path that is quoted for sh. gitDir is the way from its
 // folder to the git directory that all worktrees share, such as "..".
 func Script(name, binary, gitDir string) string {
 	holds := map[string]bool{
 		"Stdin":   name == "post-rewrite" || name == "pre-push", // git writes lines to it
 		"Refuses": name == "pre-push",                           // it can refuse what git is about to do
 		"LFS":     slices.Contains(lfsNames(), name),            // who has something to do in it
-		"Ours":    slices.Contains(Names(), name),
+		"Waits":   name == "commit-msg",
+		"Ours":    slices.Contains(append(Names(), ForMessages()...), name),
 	}
 	fill := strings.NewReplacer("{{.Name}}", name, "{{.Binary}}", binary, "{{.GitDir}}", gitDir)
 	return templates.Seal(fill.Replace(choose(script, holds)))

@@ -32,8 +32,19 @@ const (
 // not here (a partial clone) or damaged: that must not keep a session from being captured.
 func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Change, out []session.Wrote) {
 	changes, err := g.Repo.Changes(c.OID)
-	if err != nil || len(changes) > maxChanges {
+	if err != nil {
 		return changes, nil
+	}
+	behind := g.pastOf(ctx, c.OID)
+	defer behind.stop()
+	behind.known[string(c.OID)] = false
+	return changes, g.wroteInChanges(ctx, c, changes, behind)
+}
+
+// wroteInChanges is which lines of the changes of a commit sessions wrote. What is staged is a commit without an OID.
+func (g *collector) wroteInChanges(ctx context.Context, c git.Commit, changes []git.Change, behind *past) (out []session.Wrote) {
+	if len(changes) > maxChanges {
+		return nil
 	}
 	var compared []git.Change
 	var paths []string
@@ -47,10 +58,8 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 		compared, paths = append(compared, ch), append(paths, ch.Path)
 	}
 	if g.edits.load(ctx, paths) != nil { // the store of edits keeps why: the next capture compares the commit again
-		return changes, nil
+		return nil
 	}
-	behind := g.pastOf(ctx, c.OID)
-	defer behind.stop()
 	for _, ch := range compared {
 		edits := g.editsBefore(c, g.edits.cache[ch.Path])
 		if len(edits) == 0 {
@@ -63,9 +72,11 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 		wrote := wroteLines(c, ch, lines, edits, behind.holds)
 		wrote = slices.DeleteFunc(wrote, func(w session.Wrote) bool { return w.Session == "" })
 		out = append(out, wrote...)
-		g.edits.take(ch.Path, string(c.OID), editsOf(wrote))
+		if c.OID != "" {
+			g.edits.take(ch.Path, string(c.OID), editsOf(wrote))
+		}
 	}
-	return changes, out
+	return out
 }
 
 // past tells what is behind a commit, by one walk that goes as far as it must.
@@ -79,7 +90,7 @@ type past struct {
 }
 
 func (g *collector) pastOf(ctx context.Context, tip git.OID) *past {
-	p := &past{repo: g.Repo, seen: map[git.OID]bool{}, known: map[string]bool{string(tip): false}}
+	p := &past{repo: g.Repo, seen: map[git.OID]bool{}, known: map[string]bool{}}
 	p.next, p.stop = iter.Pull2(g.Repo.Newest(ctx, []git.OID{tip}, nil))
 	return p
 }

@@ -95,6 +95,9 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
+	if err := w.WantTrailers(ctx, ""); err != nil {
+		return err
+	}
 	// Whoever sets the repository up again agrees again to share.
 	remote, err := w.RemoveAgreement(ctx)
 	if remote != "" {

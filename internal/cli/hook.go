@@ -29,7 +29,8 @@ func newHookCmd(app *App) *cobra.Command {
 		Use: "hook NAME [ARG…]", Short: "for the installed hooks",
 		Long: `
 Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). It notes which commits
-an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to rekal.remote (pre-push).`,
+an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to rekal.remote (pre-push). It names agents in messages, if
+that is wanted (prepare-commit-msg, commit-msg).`,
 		Annotations: map[string]string{exitStatus: "always 0, so that git goes on."},
 		Hidden:      true,
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/machine"
@@ -30,7 +31,9 @@ type initOptions struct {
 	mcp    bool
 	brief  setup.Brief
 	point  bool
-	from   []string
+
+	trailers string // see config.Trailers
+	from     []string
 
 	global      bool
 	all, dryRun bool
@@ -43,7 +46,7 @@ type initOptions struct {
 func newInitCmd(app *App) *cobra.Command {
 	c := &initOptions{}
 	cmd := &cobra.Command{
-		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --global [--exclude GLOB]… [--exclude-remote GLOB]…", Short: "set up, import sessions",
+		Use: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--trailers[=HOW]] [--remote NAME] [--from PATH]…\ninit --all [--dry-run] [--exclude GLOB]… [--exclude-remote GLOB]… DIR…\ninit --global [--exclude GLOB]… [--exclude-remote GLOB]…", Short: "set up, import sessions",
 		Long: `
 Sets the repository up: the ledger branch rekal/<email>, the caches in .git/rekal, the hooks and the agents' skill, which git ignores.
 It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
@@ -69,13 +72,19 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 are used here, to .codex/hooks.json, .gemini/settings.json, .github/hooks/git-rekal.json (Copilot CLI), .qwen/settings.json or
 .factory/settings.json.
 
---pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
+--pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.
+
+--trailers has each commit name the agents that are known by then to have written lines of it (see "git rekal help trailers"), by two more hooks,
+prepare-commit-msg and commit-msg. It leaves merges, Signed-off-by and commits of a person's lines alone. --trailers=replace also takes out lines
+that name agents otherwise, and --trailers=off takes it back. It sets rekal.trailers.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents used here")
 	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.parseBriefEvents)
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
+	fs.StringVar(&c.trailers, "trailers", "", "also have commits name the agents that wrote their lines; `HOW` is add, replace or off")
+	fs.Lookup("trailers").NoOptDefVal = config.TrailersAdd
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
 	fs.BoolVar(&c.all, "all", false, "set up every repository below `DIR`…")
@@ -105,6 +114,10 @@ func (c *initOptions) parseBriefEvents(moments string) error {
 
 func (c *initOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
+	case c.trailers != "" && !slices.Contains([]string{config.TrailersAdd, config.TrailersReplace, "off"}, c.trailers):
+		return fmt.Errorf("--trailers %q: neither add, replace nor off", c.trailers)
+	case c.trailers != "" && (c.all || c.global):
+		return errors.New("--trailers says something of one repository, and goes without --all and --global")
 	case c.global && (c.all || c.mcp || c.point || c.brief.Start || c.remote != "" || len(c.from) > 0):
 		return errors.New("--global goes alone, but for --exclude and --exclude-remote")
 	case !c.all && c.dryRun:
@@ -165,7 +178,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 			return err
 		}
 	}
-	layout, err := w.Layout(ctx)
+	layout, err := c.layout(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -173,8 +186,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	layout.MCP, layout.Agents = c.mcp, w.AgentsAt(ctx, trees)
-	layout.Brief, layout.Pointer = c.brief, c.point
+	layout.Agents = w.AgentsAt(ctx, trees)
 	first := w.CheckReady() != nil
 	made, err := c.takeInLedgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
@@ -208,6 +220,21 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		app.hint(hint)
 	}
 	return nil
+}
+
+// layout is what is to be set up, with the wish for trailers kept.
+func (c *initOptions) layout(ctx context.Context, w *workspace.Workspace) (setup.Layout, error) {
+	if c.trailers != "" {
+		if err := w.WantTrailers(ctx, strings.TrimPrefix(c.trailers, "off")); err != nil {
+			return setup.Layout{}, err
+		}
+	}
+	l, err := w.Layout(ctx)
+	if c.trailers != "" { // the settings were read before
+		l.Trailers = c.trailers != "off"
+	}
+	l.MCP, l.Brief, l.Pointer = c.mcp, c.brief, c.point
+	return l, err
 }
 
 // sharingNote says how a ledger is shared. After a clean, a remote may hold all of it.

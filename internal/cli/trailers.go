@@ -17,20 +17,28 @@ import (
 )
 
 type trailersOptions struct {
-	rev   string
-	form  string
-	shape outputFlags
+	rev     string
+	form    string
+	staged  bool
+	rewrite bool
+	replace bool // with rewrite
+	shape   outputFlags
 }
 
 // newTrailersCmd says who helped, for commits' messages: `git rekal trailers main..topic`.
 func newTrailersCmd(app *App) *cobra.Command {
 	c := &trailersOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
-		Use: "trailers [--form FORM] [REV|A..B]", Short: "name who helped in commits",
+		Use: "trailers [--form FORM] [REV|A..B]\ntrailers --staged [--form FORM]\ntrailers --rewrite [--replace] [--form FORM] REV|A..B", Short: "name who helped in commits",
 		Long: `
 Prints the trailers that are true of a commit: one for each agent and model whose session is known to have written lines of it, to have edited
 files for it, or to have made it. Who only talked meanwhile has none. A merge has none, as its commits have theirs. Of a range, each commit
 stands above its own. The default is HEAD. --json prints an object a commit, with the evidence.
+
+--staged is about what is staged, by what agents have written so far. "git rekal init --trailers" has each commit name them as it is made.
+
+--rewrite adds them to commits that no remote has, up to HEAD, by "git interpret-trailers", and makes these and what is built on them anew. Merges
+and Signed-off-by stay as they are. --replace takes out lines that name agents otherwise.
 
 FORM, or rekal.trailer, is one of these, or a template:
 
@@ -47,16 +55,30 @@ Co-authored-by: NAME <ADDRESS>, of agents that have an address of their own.
 A template. It may have {agent}, {model}, {version} (of the agent), {share} (percent of the lines), {session} (a link), {name} and {email}.
 
   git rekal trailers
+  git rekal trailers --rewrite @{upstream}..
   git rekal trailers --form "AI-Used: {agent} ({share} %) {session}" main..topic`,
 		ValidArgsFunction: app.completionFor(takesRange),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.form, "form", "", "name agents in `FORM` (default: rekal.trailer, else assisted-by)")
+	fs.BoolVar(&c.staged, "staged", false, "of what is staged")
+	fs.BoolVar(&c.rewrite, "rewrite", false, "add them to the messages of commits")
+	fs.BoolVar(&c.replace, "replace", false, "with --rewrite: take out lines that name agents otherwise")
 	c.shape.addFlags(fs)
 	return app.withOptions(cmd, c)
 }
 
 func (c *trailersOptions) validate(_ *pflag.FlagSet, args []string) error {
+	switch {
+	case c.rewrite && (c.staged || c.shape.json):
+		return errors.New("--rewrite goes with neither --staged nor --json")
+	case c.rewrite && len(args) == 0:
+		return errors.New("--rewrite needs a commit or a range")
+	case c.replace && !c.rewrite:
+		return errors.New("--replace goes with --rewrite")
+	case c.staged && len(args) > 0:
+		return errors.New("--staged goes without a commit")
+	}
 	if c.rev = "HEAD"; len(args) > 0 {
 		c.rev, args = args[0], args[1:]
 	}
@@ -86,6 +108,9 @@ func trailerForm(w *workspace.Workspace, asked string) (form trailer.Form, isSet
 }
 
 func (c *trailersOptions) run(ctx context.Context, app *App) error {
+	if c.staged {
+		return c.runStaged(ctx, app)
+	}
 	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
 		form, _, err := trailerForm(w, c.form)
 		if err != nil {
@@ -94,6 +119,9 @@ func (c *trailersOptions) run(ctx context.Context, app *App) error {
 		all, err := at.Helped(ctx, c.rev, form, nil)
 		if err != nil {
 			return withFlagName(err)
+		}
+		if c.rewrite {
+			return c.reword(ctx, app, w, all)
 		}
 		if c.shape.json {
 			for _, h := range all {

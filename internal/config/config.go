@@ -52,7 +52,9 @@ type Config struct {
 	Forgot  []string         // rekal.forgot: sessions that are not captured again, as "agent/ID"
 	Trailer string           // rekal.trailer: how commits name agents; "" where nobody said
 	Check   []string         // rekal.check: rules of "git rekal check"
-	Faults  []*Fault         // values of these that say nothing sensible, and do not count
+
+	Trailers string   // rekal.trailers: whether commits are given trailers as they are made: TrailersAdd, TrailersReplace or ""
+	Faults   []*Fault // values of these that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
@@ -105,6 +107,27 @@ func (c Config) RemoteFor(asked, branch string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("config: %w", ErrNoRemote)
+}
+
+// What becomes of trailers of a commit that is made.
+const (
+	TrailersAdd     = "add"     // those that are true are added
+	TrailersReplace = "replace" // and lines that name agents otherwise go
+)
+
+// trailers is what rekal.trailers says; a boolean does, too.
+func (r *reader) trailers() string {
+	v, ok := r.value("trailers")
+	on, isBool := parseBool(v)
+	switch {
+	case !ok || isBool && !on:
+		return ""
+	case isBool || v == TrailersAdd:
+		return TrailersAdd
+	case v != TrailersReplace:
+		r.addFault("trailers", v, `is neither "add" nor "replace"`)
+	}
+	return TrailersReplace
 }
 
 // Fault is a value that is not one of those allowed.
@@ -286,6 +309,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 	}
 	c.Remote, _ = r.value("remote")
 	c.Trailer, _ = r.value("trailer")
+	c.Trailers = r.trailers()
 	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
 	c.readRemotes(conf)

@@ -2,9 +2,12 @@ package git
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 )
 
 // Change is one file that differs between two trees.
@@ -90,6 +93,64 @@ func (r *Repo) mergeRenames(all []Change) []Change {
 		}
 		if was, ok := former[c.Path]; ok && c.Kind == "A" {
 			c.Kind, c.OldPath, c.Before, c.Modes[0] = "R", was.Path, was.Before, was.Modes[0]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Staged lists what the index changed against a commit, with renames followed; "" is no commit at all. It asks git at once, and the function that it returns
+// waits for the answer: a commit waits, too.
+func (r *Repo) Staged(ctx context.Context, base OID) func() ([]Change, error) {
+	var raw string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		raw, err = r.rawStaged(ctx, base)
+	}()
+	return func() ([]Change, error) {
+		<-done
+		if err != nil {
+			return nil, err
+		}
+		return r.mergeRenames(parseRaw(raw)), nil
+	}
+}
+
+func (r *Repo) rawStaged(ctx context.Context, base OID) (string, error) {
+	if base == "" {
+		empty, err := r.Run(ctx, "hash-object", "-t", "tree", os.DevNull)
+		if err != nil {
+			return "", fmt.Errorf("git: the empty tree: %w", err)
+		}
+		base = OID(strings.TrimSpace(empty))
+	}
+	out, err := r.Run(ctx, "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", string(base))
+	if err != nil {
+		return "", fmt.Errorf("git: what is staged: %w", err)
+	}
+	return out, nil
+}
+
+// parseRaw reads what "git diff-index --raw -z" prints.
+func parseRaw(text string) (out []Change) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		words := strings.Fields(strings.TrimPrefix(fields[i], ":")) // modes, OIDs and a letter
+		if len(words) != 5 {
+			break
+		}
+		c := Change{Path: fields[i+1], Kind: words[4], Before: OID(words[2]), OID: OID(words[3]), Modes: [2]string{words[0], words[1]}}
+		switch c.Kind {
+		case "A":
+			c.Before, c.Modes[0] = "", ""
+		case "D":
+			c.OID, c.Modes[1] = "", ""
+		case "M", "T":
+			c.Kind = "M"
+		default: // unmerged: git commits nothing
+			continue
 		}
 		out = append(out, c)
 	}

@@ -6,6 +6,7 @@
 //
 //	reason.go   which act captures
 //	send.go     the ledger beside a push
+//	message.go  trailers in the message of a commit
 package hook
 
 import (
@@ -27,7 +28,7 @@ import (
 
 // Call is one call of a hook.
 type Call struct {
-	Name    string   // post-commit, post-merge, post-applypatch, post-rewrite or pre-push
+	Name    string   // post-commit, post-merge, post-applypatch, post-rewrite, pre-push, prepare-commit-msg or commit-msg
 	Args    []string // of the hook
 	Stdin   io.Reader
 	By      string                // the process of the git that runs it as a configured hook; "" for a hook that is a file
@@ -72,6 +73,8 @@ const sendBudget = 5 * time.Second
 func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	wait, all := budget, budget
 	switch {
+	case c.Name == prepareMessage || c.Name == commitMessage:
+		return withoutPatience(c.runOnMessage(ctx, p))
 	case c.Late:
 		wait, all = lateBudget, lateBudget
 	case c.Name == prePush:

@@ -23,9 +23,13 @@ func ConfigName(event string) string { return configNamePrefix + event }
 // ConfigHooks are the lines of git's configuration that have it run our hooks. As there, a binary is fallen back to where PATH holds none; a missing one
 // is silent. extra goes to `git-rekal hook`, and more to each section.
 func ConfigHooks(binary, extra, more string) string {
+	return configHooks(hooks.Names(), binary, extra, more)
+}
+
+func configHooks(names []string, binary, extra, more string) string {
 	var b strings.Builder
 	quoted := quoteForShell(binary)
-	for _, event := range hooks.Names() {
+	for _, event := range names {
 		call := `hook --by $PPID ` + extra + event + ` "$@"`
 		command := `rekal() { [ "${REKAL_SKIP:-0}" = 0 ] || return 0; if command -v git-rekal >/dev/null; then git-rekal ` + call +
 			`; elif [ -x ` + quoted + ` ]; then ` + quoted + ` ` + call + `; fi; :; }; rekal`
@@ -124,7 +128,7 @@ func installConfigHooks(l Layout, r *Report) error {
 	if l.ByMachine {
 		return nil
 	}
-	block := ConfigBlock(ConfigHooks(l.Binary, "", "\tenabled = true\n"), "git rekal clean")
+	block := ConfigBlock(configHooks(l.hookNames(), l.Binary, "", "\tenabled = true\n"), "git rekal clean")
 	text, err := readIfThere(l.configFile())
 	if err != nil || strings.Contains(string(text), block) {
 		return err
@@ -132,7 +136,7 @@ func installConfigHooks(l Layout, r *Report) error {
 	if err := EditConfig(l.configFile(), func(text string) string { return WithConfigBlock(text, block) }); err != nil {
 		return err
 	}
-	r.addDone("hooks %s in %s", strings.Join(hooks.Names(), ", "), l.pathForUser(l.configFile()))
+	r.addDone("hooks %s in %s", strings.Join(l.hookNames(), ", "), l.pathForUser(l.configFile()))
 	if l.simpleGitHooksHint() != "" {
 		r.addHint("simple-git-hooks deletes hooks that are files; git-rekal's stand in git's configuration, and stay")
 	}

@@ -19,7 +19,7 @@ func installHooks(l Layout, r *Report) error {
 	}
 	errs := []error{installConfigHooks(l, r)}
 	for _, dir := range hookDirs(l) {
-		for _, name := range append(hooks.Names(), hooks.ForLFS) {
+		for _, name := range append(l.hookNames(), hooks.ForLFS) {
 			if holdsScript(dir, name) {
 				_, err := hook{dir, name}.install(l, r)
 				errs = append(errs, err)
@@ -45,9 +45,12 @@ func installHookFiles(l Layout, r *Report) error {
 	if err := os.MkdirAll(l.HooksDir, 0o777); err != nil {
 		return fmt.Errorf("setup: make the hooks folder: %w", err)
 	}
+	if err := removeUnwanted(l, r); err != nil {
+		return err
+	}
 	names := map[outcome][]string{}
 	var errs []error
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		did, err := hook{l.HooksDir, name}.install(l, r)
 		errs = append(errs, err)
 		names[did] = append(names[did], name)
@@ -74,6 +77,21 @@ func installHookFiles(l Layout, r *Report) error {
 	return errors.Join(errs...)
 }
 
+// removeUnwanted removes the hooks of messages where commits are given no trailers any more.
+func removeUnwanted(l Layout, r *Report) error {
+	if l.Trailers {
+		return nil
+	}
+	var errs []error
+	for _, name := range hooks.ForMessages() {
+		if h := (hook{l.HooksDir, name}); holdsScript(h.dir, name) {
+			_, err := h.remove(l, r)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // hintMissingCalls says which line to add to which hook, for each hook that does not call git-rekal.
 func hintMissingCalls(l Layout, r *Report) {
 	if l.hasNoHooksFolder() { // usually /dev/null
@@ -86,7 +104,7 @@ func hintMissingCalls(l Layout, r *Report) {
 	}
 	dir := l.editableHooksDir()
 	var lines []string
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		if path := filepath.Join(dir, name); !callsRekal(readText(path), name) {
 			lines = append(lines, fmt.Sprintf("    %s:  %s", l.pathForUser(path), callLine(name)))
 		}
@@ -159,7 +177,7 @@ func hookDirs(l Layout) []string {
 
 // holdsOurScript reports whether one of our scripts is in a folder.
 func holdsOurScript(dir string) bool {
-	return slices.ContainsFunc(hooks.Names(), func(name string) bool { return holdsScript(dir, name) })
+	return slices.ContainsFunc(append(hooks.Names(), hooks.ForMessages()...), func(name string) bool { return holdsScript(dir, name) })
 }
 
 func holdsScript(dir, name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 }
@@ -168,7 +186,7 @@ func removeHooks(l Layout, r *Report) error {
 	var errs []error
 	for _, dir := range hookDirs(l) {
 		var gone []string
-		names := hooks.Names()
+		names := append(hooks.Names(), hooks.ForMessages()...)
 		if holdsScript(dir, hooks.ForLFS) {
 			names = append(names, hooks.ForLFS)
 		}
@@ -191,7 +209,7 @@ func removeHooks(l Layout, r *Report) error {
 
 // hintLinesThatStay names the lines that a person added and that stay.
 func hintLinesThatStay(l Layout, r *Report) {
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		if path := filepath.Join(l.editableHooksDir(), name); callsRekal(readText(path), name) {
 			r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(path))
 		}

@@ -49,7 +49,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 // hookProblems says what keeps hooks from calling git-rekal.
 func (l Layout) hookProblems(onPath bool) (out []Problem) {
 	if l.Runs != nil {
-		for _, name := range hooks.Names() {
+		for _, name := range l.hookNames() {
 			if !l.Runs(name) {
 				out = append(out, Problem{What: fmt.Sprintf("git hook list %s does not name %s", name, ConfigName(name))})
 			}
@@ -68,7 +68,7 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 			Fix:  "git config --unset core.hooksPath, or run git rekal checkpoint now and then",
 		}}
 	}
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		if what := (hook{l.editableHooksDir(), name}).inspect(l, onPath); what != "" {
 			out = append(out, Problem{What: what, Fix: l.manualStep(name)})
 		}
@@ -90,7 +90,7 @@ func HookFileCalls(l Layout, name string) bool {
 func LostHooks(l Layout) string {
 	var lost []string
 	dir := l.editableHooksDir()
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		h := hook{dir, name}
 		runs := l.Runs != nil && l.Runs(name) || HookFileCalls(l, name) // each question looks: at little
 		if !runs && h.inspect(l, true) != "" {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // lefthook puts a hook that is not its own aside as NAME.old, which nothing runs, whenever it
@@ -35,11 +33,11 @@ func (l Layout) lefthookCalls(name string) bool {
 // hintLefthook says what to add to lefthook's configuration where ours runs its hooks.
 func hintLefthook(l Layout, r *Report) {
 	managed := func(name string) bool { return isLefthook(readText(hook{l.HooksDir, name}.chainedPath())) }
-	if !slices.ContainsFunc(hooks.Names(), managed) {
+	if !slices.ContainsFunc(l.hookNames(), managed) {
 		return
 	}
 	var lines strings.Builder
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		if l.lefthookCalls(name) {
 			continue
 		}

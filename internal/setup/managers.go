@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // simpleGitHooksFiles are where simple-git-hooks looks for its configuration, besides package.json.
@@ -39,7 +37,7 @@ func (l Layout) simpleGitHooksHint() string {
 	_, kept, _ := strings.Cut(text, "preserveUnused")
 	keepsAll := strings.HasPrefix(strings.TrimLeft(kept, `"': `), "true")
 	var unnamed, named []string
-	for _, name := range hooks.Names() {
+	for _, name := range l.hookNames() {
 		writes, err := regexp.MatchString(name+`["']?\s*:`, text)
 		switch {
 		case callsRekal(text, name):

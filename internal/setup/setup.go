@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/git-rekal/git-rekal/hooks"
 )
 
 // Layout says where things are in one repository. All paths are absolute.
@@ -44,6 +46,8 @@ type Layout struct {
 	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
 	// one, as under graphical clients. Empty: no fallback.
 	Binary string
+	// Trailers has the hooks that write them.
+	Trailers bool
 	// MCP asks Install to register the MCP server, too.
 	MCP bool
 	// Brief asks it for hooks of agents that have them told what they did not ask for, Pointer for lines in the files that they read.
@@ -53,6 +57,14 @@ type Layout struct {
 	Agents []string
 	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil: nothing is.
 	Tracked func(path string) bool
+}
+
+// hookNames are the hooks that are wanted.
+func (l Layout) hookNames() []string {
+	if l.Trailers {
+		return append(hooks.Names(), hooks.ForMessages()...)
+	}
+	return hooks.Names()
 }
 
 // Report says what was done, a phrase an entry, for a person to read.

@@ -45,8 +45,9 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	l := w.Repo.Layout()
 	return setup.Layout{
 		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off, Runs: runs,
-		LFS:     len(conf.Git["filter.lfs.process"])+len(conf.Git["filter.lfs.clean"]) > 0,
-		Exclude: w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
+		Trailers: conf.Trailers != "",
+		LFS:      len(conf.Git["filter.lfs.process"])+len(conf.Git["filter.lfs.clean"]) > 0,
+		Exclude:  w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
 		Tracked: func(path string) bool {
 			tracked, err := worktree.IsTracked(ctx, w.Repo, path) // an error: the worktree is gone
 			return err == nil && tracked || ctx.Err() != nil

@@ -324,6 +324,15 @@ func (w *Workspace) StoreAddresses(ctx context.Context, addresses []string) erro
 	return w.Repo.SetConfigValues(ctx, "rekal.url", addresses)
 }
 
+// WantTrailers has commits be given trailers as they are made: how is a value of rekal.trailers, "" for no more.
+func (w *Workspace) WantTrailers(ctx context.Context, how string) error {
+	if how == "" {
+		_, err := w.Repo.UnsetConfig(ctx, "rekal.trailers")
+		return err
+	}
+	return w.Repo.SetConfig(ctx, "rekal.trailers", how)
+}
+
 // RemoveAgreement removes the agreement, and returns the name of its remote; "" for none.
 func (w *Workspace) RemoveAgreement(ctx context.Context) (string, error) {
 	remote, err := w.Repo.UnsetConfig(ctx, "rekal.remote")

@@ -37,6 +37,7 @@ func victims() []victim {
 		{name: "pause", args: []string{"git", "rekal", "pause"}, again: []string{"sh", "-c", "git rekal pause && git rekal resume"}},
 		{name: "run", args: []string{"git", "rekal", "run", "--", "echo", "parser"}},
 		{name: "recall with records", before: func(c *clone) error { return c.quietly("git", "rekal", "run", "--", "echo", "cache") }, args: []string{"git", "rekal", "parser cache"}},
+		{name: "trailers", before: behind, args: []string{"git", "rekal", "trailers", "--rewrite", "HEAD"}},
 		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
 	}...)
 }
