@@ -122,7 +122,7 @@ func (c *checkOptions) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		form, isSet, err := trailerForm(w, c.form)
+		form, isSet, err := trailerForm(ctx, w, c.form)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ stands above its own. The default is HEAD. --json prints an object a commit, wit
 --rewrite adds them to commits that no remote has, up to HEAD, by "git interpret-trailers", and makes these and what is built on them anew. Merges
 and Signed-off-by stay as they are. --replace takes out lines that name agents otherwise.
 
-FORM, or rekal.trailer, is one of these, or a template:
+FORM, or rekal.trailer, is one of these, or a template. A project may name it for all in a file .gitrekal at its root, as in git's configuration:
+"[rekal]" and "trailer = generated-by".
 
 assisted-by::
 Assisted-by: AGENT:MODEL, as the Linux kernel wants it. This is the default.
@@ -91,20 +92,13 @@ func (c *trailersOptions) validate(_ *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-// trailerForm is the form that is asked for, else that of the settings. isSet tells whether any is.
-func trailerForm(w *workspace.Workspace, asked string) (form trailer.Form, isSet bool, err error) {
-	text, from := asked, "--form"
-	if text == "" {
-		conf, err := w.Settings()
-		if err != nil {
-			return form, false, err
-		}
-		text, from = conf.Trailer, "rekal.trailer"
+// trailerForm is the form that is asked for, else that of the repository. isSet tells whether anything names it.
+func trailerForm(ctx context.Context, w *workspace.Workspace, asked string) (form trailer.Form, isSet bool, err error) {
+	if asked == "" {
+		return w.TrailerForm(ctx)
 	}
-	if form, err = trailer.ParseForm(text); err != nil {
-		err = fmt.Errorf("%s: %w", from, err)
-	}
-	return form, text != "", err
+	form, err = trailer.ParseForm(asked)
+	return form, true, err
 }
 
 func (c *trailersOptions) run(ctx context.Context, app *App) error {
@@ -112,7 +106,7 @@ func (c *trailersOptions) run(ctx context.Context, app *App) error {
 		return c.runStaged(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
-		form, _, err := trailerForm(w, c.form)
+		form, _, err := trailerForm(ctx, w, c.form)
 		if err != nil {
 			return err
 		}

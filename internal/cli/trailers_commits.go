@@ -27,7 +27,7 @@ func (c *trailersOptions) runStaged(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	form, _, err := trailerForm(w, c.form)
+	form, _, err := trailerForm(ctx, w, c.form)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (c Call) writeTrailers(ctx context.Context, w *workspace.Workspace, author 
 	if err != nil {
 		return nil //nolint:nilerr // nothing can be told
 	}
-	form, err := w.TrailerForm()
+	form, _, err := w.TrailerForm(ctx)
 	if err != nil {
 		return err
 	}
