@@ -116,7 +116,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 			}
 			for _, d := range m.details {
 				detail := piece{seq: d.seq, text: truncate(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
-				if g.kind < fault || d.depth > 4 { // the first lines behind each failure come before further ones of any
+				if g.kind < fault || d.depth > 4 && !saysValue(d.text) { // the first lines behind each failure come before further ones of any
 					detail.rank, detail.free = rankDetail+d.depth, true
 				}
 				out = append(out, detail)
@@ -135,6 +135,20 @@ func (k *keeper) pieces(intent Intent) []piece {
 	}
 	return out
 }
+
+// saysValue reports whether a line that explains a failure is the value of an assertion: a line of a diff of what was wanted and what came, which
+// pytest has behind an E, or either of both under its name.
+func saysValue(text string) bool {
+	text = strings.TrimLeft(strings.TrimPrefix(text, "E "), " \t|")
+	if len(text) > 1 && (text[0] == '-' || text[0] == '+') && (text[1] == ' ' || text[1] == '\t') {
+		return hasContent(text)
+	}
+	name, _, found := strings.Cut(strings.ToLower(text), ":")
+	return found && slices.Contains(valueNames, strings.TrimSpace(name))
+}
+
+// valueNames are what runners of tests call both sides of an assertion.
+var valueNames = []string{"expected", "actual", "received", "got", "want", "wanted", "left", "right", "but was"} //nolint:gochecknoglobals // read-only
 
 // headAndTail are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
 func (k *keeper) headAndTail(grave bool) (out []entry) {

@@ -554,3 +554,21 @@ func TestForms(t *testing.T) {
 		honest(t, name, tt.text, r.Text)
 	}
 }
+
+// Both sides of an assertion are shown, however far behind the name of the test they stand.
+func TestValuesOfAssertions(t *testing.T) {
+	padding := strings.Repeat("  at work on something that matters little to anybody\n", 30)
+	for name, text := range map[string]string{
+		"jest": "  ● basket › weighs\n\n    expect(received).toEqual(expected) // deep equality\n\n    - Expected  - 1\n    + Received  + 1\n\n" +
+			"      Basket {\n        \"pears\": 3,\n        \"plums\": 4,\n    -   \"grams\": 512,\n    +   \"grams\": 640,\n      }\n\n" +
+			"      at Object.toEqual (src/basket.test.js:12:21)\n" + padding + "Test Suites: 1 failed, 1 total\n",
+		"pytest": "____ test_weighs ____\n\n>       assert basket() == wanted\nE       AssertionError: assert a == b\nE         Omitting 3 identical items\n" +
+			"E         Full diff:\nE           {\nE               'pears': 3,\nE               'plums': 4,\nE         -     'grams': 512,\n" +
+			"E         +     'grams': 640,\nE           }\n\nbasket_test.py:12: AssertionError\n" + padding + "=== 1 failed in 0.05s ===\n",
+	} {
+		got := compress.Text(text, compress.Options{}).Text
+		if !strings.Contains(got, "512") || !strings.Contains(got, "640") {
+			t.Errorf("%s: a value is missing:\n%s", name, got)
+		}
+	}
+}
