@@ -128,7 +128,7 @@ func (c *checkOptions) run(ctx context.Context, app *App) error {
 		}
 		commits, err := at.Helped(ctx, c.rev, form, rules.CountLines)
 		if err != nil {
-			return withFlagName(err)
+			return err // it names the operand
 		}
 		key := ""
 		if isSet {

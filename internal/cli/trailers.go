@@ -112,7 +112,7 @@ func (c *trailersOptions) run(ctx context.Context, app *App) error {
 		}
 		all, err := at.Helped(ctx, c.rev, form, nil)
 		if err != nil {
-			return withFlagName(err)
+			return err // it names the operand
 		}
 		if c.rewrite {
 			return c.reword(ctx, app, w, all)
