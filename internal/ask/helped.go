@@ -199,7 +199,18 @@ func (r *helpReader) addHelper(out *result.Helped, s commits.TiedSession) {
 	h.Sessions = append(h.Sessions, result.HelperSession{
 		ID: s.ID, Author: f.Email, Tie: s.Kind.String(), Evidence: s.Evidence, Lines: s.Lines, Private: slices.Contains(r.private, s.ID),
 		Shared: !slices.ContainsFunc(s.Ties, r.isUnsent), Verified: r.trust[s.ID] == session.Verified,
+		Signature: r.trust[s.ID].String(), Ledger: ledgerCommits(s.Ties),
 	})
+}
+
+// ledgerCommits are the commits of ledgers that say ties, in order.
+func ledgerCommits(ties []attribution.Tie) (ids []string) {
+	for _, t := range ties {
+		id, _, _ := strings.Cut(t.Checkpoint, ":")
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // modelAt is the model that answered last before the tie, where the agent says that of each answer; else the one that spoke last of all.

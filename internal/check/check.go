@@ -47,6 +47,9 @@ const (
 	ruleModel    = "model"      // model=GLOB: no others
 )
 
+// Statement is the rule that a statement says what this clone knows.
+const Statement = "statement"
+
 // Default is the rule where a project has none.
 const Default = ruleTruth
 

@@ -59,7 +59,7 @@ type sarifLogical struct {
 
 // ruleIDs are the names of all rules, in the order of the pages, and of what could not be seen.
 func ruleIDs() []string {
-	return []string{ruleTruth, ruleTrailers, ruleUnknown, ruleVerified, ruleShared, rulePrivate, ruleAgent, ruleModel, Unseen}
+	return []string{ruleTruth, ruleTrailers, ruleUnknown, ruleVerified, ruleShared, rulePrivate, ruleAgent, ruleModel, Statement, Unseen}
 }
 
 // SARIF is an answer as a log. version is git-rekal's.

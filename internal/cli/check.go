@@ -21,7 +21,9 @@ type checkOptions struct {
 	rules  []string
 	form   string
 	format string // "" for text or JSON
-	shape  outputFlags
+
+	statement string // a file
+	shape     outputFlags
 }
 
 // The formats of checks beside text and JSON.
@@ -34,7 +36,7 @@ const (
 func newCheckCmd(app *App) *cobra.Command {
 	c := &checkOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
-		Use: "check [--rule RULE]… [--form FORM] [--format FORMAT] [REV|A..B]", Short: "check who is named",
+		Use: "check [--rule RULE]… [--form FORM] [--format FORMAT] [REV|A..B]\ncheck --statement FILE [--format FORMAT]", Short: "check who is named",
 		Long: `
 Compares what commits say of agents with what is known of their lines, and prints what is missing, false, doubtful or refused, with its
 evidence. What can't be told in this clone, such as a commit of somebody whose ledger is not here, is listed, and is no finding. The default
@@ -57,6 +59,9 @@ No other agents, or models, helped. Each such rule allows what it fits.
 verified, shared, no-private::
 The sessions are signed by a key of their author, are known to be on a remote, and are not private.
 
+--statement verifies a statement of "git rekal export --format in-toto": that this clone would say the same of its commits, to the byte, and that
+the signature fits and is of a key that git knows.
+
 FORMAT is sarif (SARIF 2.1.0) or annotations, which GitHub, Gitea and Forgejo show beside a job.
 
   git rekal check main..topic
@@ -67,6 +72,7 @@ FORMAT is sarif (SARIF 2.1.0) or annotations, which GitHub, Gitea and Forgejo sh
 	fs := cmd.Flags()
 	fs.StringArrayVar(&c.rules, "rule", nil, "hold commits to `RULE` (default: rekal.check, else truth)")
 	fs.StringVar(&c.form, "form", "", "as in trailers: how `FORM` names agents")
+	fs.StringVar(&c.statement, "statement", "", "verify the in-toto statement in `FILE`")
 	fs.StringVar(&c.format, "format", "", "print `FORMAT`: sarif or annotations")
 	c.shape.addFlags(fs)
 	return app.withOptions(cmd, c)
@@ -85,6 +91,8 @@ func (c *checkOptions) validate(_ *pflag.FlagSet, args []string) error {
 		}
 	}
 	switch {
+	case c.statement != "" && (len(c.rules) > 0 || c.form != "" || c.rev != "HEAD"):
+		return errors.New("--statement goes without a range, --rule and --form")
 	case c.format != "" && c.format != sarif && c.format != annotations:
 		return fmt.Errorf("--format %q: sarif or annotations", c.format)
 	case c.format != "" && (c.shape.json || c.shape.text):
@@ -117,6 +125,9 @@ func (c *checkOptions) parseRules(w *workspace.Workspace) (rules check.Rules, er
 }
 
 func (c *checkOptions) run(ctx context.Context, app *App) error {
+	if c.statement != "" {
+		return c.runStatement(ctx, app)
+	}
 	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
 		rules, err := c.parseRules(w)
 		if err != nil {
@@ -134,15 +145,19 @@ func (c *checkOptions) run(ctx context.Context, app *App) error {
 		if isSet {
 			key = form.Key()
 		}
-		answer := rules.Check(c.rev, key, commits)
-		if err := c.print(ctx, app, w, answer); err != nil {
-			return err
-		}
-		if len(answer.Findings) > 0 {
-			return exitError(exitFail)
-		}
-		return nil
+		return c.answer(ctx, app, w, rules.Check(c.rev, key, commits))
 	})
+}
+
+// answer prints what was found, and fails if something was.
+func (c *checkOptions) answer(ctx context.Context, app *App, w *workspace.Workspace, answer result.Checked) error {
+	if err := c.print(ctx, app, w, answer); err != nil {
+		return err
+	}
+	if len(answer.Findings) > 0 {
+		return exitError(exitFail)
+	}
+	return nil
 }
 
 func (c *checkOptions) print(ctx context.Context, app *App, w *workspace.Workspace, answer result.Checked) error {

@@ -209,7 +209,7 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []comp
 func fixedWords() map[string][]string {
 	return map[string][]string{
 		takesShell: {"bash", "zsh", "fish"},
-		"format":   {agentTrace, gitAINotes, otelTraces},
+		"format":   {agentTrace, gitAINotes, inToto, otelTraces},
 		"agent":    session.Agents(),
 		"by":       ask.Groupings(),
 		"actor":    {session.ActorHuman, session.ActorAgent},

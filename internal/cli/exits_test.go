@@ -35,7 +35,7 @@ var exits = map[string][]exit{
 	"resume":     {{args: []string{"resume", "--print", "gasket"}}},
 	"handoff":    {{args: []string{"handoff", "$ID"}}},
 	"link":       {{args: []string{"link", "$ID"}}},
-	"export":     {{args: []string{"export"}}, {args: []string{"export", "--md", "$DIR"}}, {args: []string{"export", "--format", "agent-trace"}}, {args: []string{"export", "--format", "git-ai-notes"}}, {args: []string{"export", "--format", "otel"}}},
+	"export":     {{args: []string{"export"}}, {args: []string{"export", "--md", "$DIR"}}, {args: []string{"export", "--format", "agent-trace"}}, {args: []string{"export", "--format", "git-ai-notes"}}, {args: []string{"export", "--format", "otel"}}, {args: []string{"export", "--format", "in-toto"}}},
 	"trailers":   {{args: []string{"trailers"}}, {args: []string{"trailers", "--json", "--form", "AI: {agent} {model} {version} {session}"}}},
 	"check":      {{args: []string{"check", "--rule", "trailers", "--rule", "verified"}}, {args: []string{"check", "--format", "sarif"}}, {args: []string{"check", "--format", "annotations"}}},
 	"mcp":        {{args: []string{"mcp"}, stdin: mcpRequests()}},

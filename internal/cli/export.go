@@ -31,13 +31,14 @@ type exportOptions struct {
 	format  string // "" for sessions
 	write   bool
 	rev     string // with format
+	sign    bool
 }
 
 // newExportCmd writes out all that this clone has: `git rekal export --md sessions/`.
 func newExportCmd(app *App) *cobra.Command {
 	c := &exportOptions{}
 	cmd := &cobra.Command{
-		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write] [RANGE]\nexport --format otel [--mine] [--no-text]\nexport --parquet DIR|s3://BUCKET/FOLDER [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
+		Use: "export [--mine] [--md DIR]\nexport --format FORMAT [--write|--sign] [RANGE]\nexport --format otel [--mine] [--no-text]\nexport --parquet DIR|s3://BUCKET/FOLDER [--no-text] [--group[=NAME]|--all|--bare-mirrors DIR]", Short: "write out all sessions",
 		Long: `
 Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
 printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
@@ -46,7 +47,9 @@ With --md it writes Markdown instead, a file for each session and memory, withou
 
 With --format it prints who wrote the lines of commits in a format of other tools: "agent-trace" (Agent Trace 0.1.0), a record for each commit of
 RANGE, or "git-ai-notes" (Git AI 3.0.0), the note of each. RANGE is a commit or a range; the default is HEAD. Only lines that a session is known to
-have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay.
+have written count as its. --write stores the notes in refs/notes/ai; entries that are there stay. "in-toto" is a statement on all commits of RANGE (in-toto
+Statement v1): who helped, by which commits of ledgers that is known, and what nobody knows. Clones with the same ledgers and known keys print the same
+bytes. --sign puts it into a DSSE envelope, signed by git's signing key. "git rekal check --statement FILE" verifies it.
 
 With --format otel it prints traces of OpenTelemetry: OTLP as JSON, a line for each session, by the conventions for generative AI 0.1.0. A session is
 the span of an agent, above those of what the model was asked and of calls of tools, with tokens. --no-text leaves out what --parquet leaves out.
@@ -64,7 +67,8 @@ ClickHouse and Spark. Private sessions and records stay out.
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
-	fs.StringVar(&c.format, "format", "", "another `FORMAT`: agent-trace or git-ai-notes for lines, otel for sessions")
+	fs.StringVar(&c.format, "format", "", "another `FORMAT`: agent-trace, git-ai-notes or in-toto for lines, otel for sessions")
+	fs.BoolVar(&c.sign, "sign", false, "with in-toto: sign with git's signing key")
 	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
 	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed, or into s3://BUCKET/FOLDER")
@@ -87,6 +91,8 @@ func (c *exportOptions) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case fs.Changed("format") && !slices.Contains(fixedWords()["format"], c.format):
 		return fmt.Errorf("--format %q: %s", c.format, strings.Join(fixedWords()["format"], ", "))
+	case c.sign && c.format != inToto:
+		return errors.New("--sign goes with --format in-toto")
 	case c.format != "" && (c.mine && c.format != otelTraces || c.dir != ""):
 		return errors.New("--format goes with neither --md nor --mine")
 	case c.write && c.format != gitAINotes:
@@ -107,6 +113,8 @@ func (c *exportOptions) run(ctx context.Context, app *App) error {
 		return c.exportGitAINotes(ctx, app)
 	case otelTraces:
 		return c.exportTraces(ctx, app)
+	case inToto:
+		return c.exportStatement(ctx, app)
 	}
 	return app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {
 		authors, err := c.authors(ctx, w)

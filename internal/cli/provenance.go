@@ -20,6 +20,7 @@ const (
 	agentTrace = "agent-trace"
 	gitAINotes = "git-ai-notes"
 	otelTraces = "otel"
+	inToto     = "in-toto"
 )
 
 // exportTraces prints a line of OTLP a session.

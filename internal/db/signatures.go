@@ -7,6 +7,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// HeldPart says which commit of whose ledger holds a part of a session.
+type HeldPart struct{ Item, Commit, Email string }
+
+// PartsOf reads where the parts of sessions are, in order.
+func (d *DB) PartsOf(ctx context.Context, ids []string) ([]HeldPart, error) {
+	return readRows(query(ctx, d, `SELECT DISTINCT p.item, e.oid, e.email FROM parts p JOIN entries e ON e.n = p.entry
+		WHERE p.item IN (SELECT value FROM json_each(?)) ORDER BY p.item, e.email, e.oid`, ids),
+		func(p *HeldPart) []any { return asList(&p.Item, &p.Commit, &p.Email) })
+}
+
 // SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is not signed by its author.
 type SignatureRow struct {
 	Commit, Email  string

@@ -1,5 +1,5 @@
 // Package provenance writes and reads who wrote the lines of commits in the formats of other tools: Agent Trace 0.1.0 (github.com/cursor/agent-trace) and
-// the notes of Git AI 3.0.0 (github.com/git-ai-project/git-ai, specs/git_ai_standard_v3.0.0.md).
+// the notes of Git AI 3.0.0 (github.com/git-ai-project/git-ai, specs/git_ai_standard_v3.0.0.md); and statements in the format of in-toto.
 //
 // In: a result.Attribution. Out: a record, or the text of a note; and the other way, what others noted of a file, within bounds. Only lines that a session is known to have written are a session's. The rest is
 // "unknown" in Agent Trace, and stands in no note, which means the same there: nobody knows that a person typed them. Pure: it asks nothing.

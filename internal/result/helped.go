@@ -37,6 +37,9 @@ type HelperSession struct {
 	Private  bool   `json:"private,omitempty"`
 	Shared   bool   `json:"shared"`
 	Verified bool   `json:"verified"`
+
+	Signature string   `json:"-"` // see Hit.Signature
+	Ledger    []string `json:"-"` // OIDs of the ledgers' commits that tie it
 }
 
 // NamedBy is an agent that the message of a commit names: the commit says so, and no session.

@@ -278,6 +278,25 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who, decidedAsOf: asOf}, errors.Join(wrong, err)
 }
 
+// Signer signs with git's signing key, whether or not anything else is to be signed. Somebody sits at it.
+func (w *Workspace) Signer(ctx context.Context) (*signature.Signer, error) {
+	conf, err := w.Settings()
+	if err != nil {
+		return nil, err
+	}
+	who, err := w.Repo.Identity(ctx)
+	return signature.NewSigner(conf.Git, true, fmt.Sprintf("%s <%s>", who.Name, who.Email), w.Home, w.Env), err
+}
+
+// Verify tells who signed some bytes: see signature.Verify.
+func (w *Workspace) Verify(ctx context.Context, payload, armored []byte) (who string, err error) {
+	conf, err := w.Settings()
+	if err != nil {
+		return "", err
+	}
+	return signature.Verify(ctx, conf.Git, w.Home, w.Env, payload, armored)
+}
+
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
 func (w *Workspace) Remote(a Author, asked string) (string, error) {
 	head, err := w.Repo.Head()
