@@ -34,6 +34,8 @@ make -s install-files DESTDIR="$STAGE" PREFIX=/usr
 gzip -9n "$STAGE"/usr/share/man/man1/*.1
 mkdir -p "$STAGE/usr/share/doc/git-rekal"
 install -m 644 LICENSE "$STAGE/usr/share/doc/git-rekal/copyright"
+[ -d "$libgit2/licenses" ] || die "$libgit2 lacks licence texts, as older ones do: rm -r $libgit2, and run \"make libgit2\""
+env -u GOFLAGS go run .ci/sbom.go -licenses "$libgit2" bin/git-rekal bin/git-rekal-full >"$STAGE/usr/share/doc/git-rekal/LICENSES.txt"
 install -m 644 README.md CHANGELOG.md "$STAGE/usr/share/doc/git-rekal/"
 
 pack() { # pack FOLDER ARCHIVE TOP: with nothing in it that depends on when and by whom it was made

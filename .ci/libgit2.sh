@@ -128,15 +128,22 @@ build() {
 }
 
 # The linker prefers a shared library of a directory over a static one, so the static ones
-# that libgit2 needs are put beside it, where nothing shared lies; on Linux the C++ library, too.
+# that libgit2 needs are put beside it, where nothing shared lies; on Linux the C++ library, too. licenses/NAME.a is the licence of NAME.a.
 gather() {
-	for l in libz.a libhttp_parser.a; do
-		a=$work/root/usr/lib/$CROSS/$l
-		[ -n "$CROSS" ] || a=$(cc -print-file-name=$l)
-		[ "$a" = "$l" ] || cp "$a" "$prefix/lib/"
+	for l in libz.a:zlib1g-dev libhttp_parser.a:libhttp-parser-dev; do
+		a=$work/root/usr/lib/$CROSS/${l%:*}
+		[ -n "$CROSS" ] || a=$(cc -print-file-name="${l%:*}")
+		[ "$a" = "${l%:*}" ] || { cp "$a" "$prefix/lib/" && licence "${l%:*}" "${l#*:}"; }
 	done
 	a=$("$cxx" -print-file-name=libstdc++.a)
-	[ "$a" = libstdc++.a ] || { mkdir "$prefix/cxx" && ln -s "$a" "$prefix/cxx/"; }
+	[ "$a" = libstdc++.a ] || { mkdir "$prefix/cxx" && ln -s "$a" "$prefix/cxx/" && licence libstdc++.a "libstdc++6"; }
+}
+
+# licence LIBRARY PACKAGE keeps what Debian's PACKAGE says of copyright, for .ci/sbom.go, which misses what is missing.
+licence() {
+	for doc in "$work/root/usr/share/doc" /usr/share/doc; do
+		[ ! -f "$doc/$2/copyright" ] || { cp "$doc/$2/copyright" "$prefix/licenses/$1" && break; }
+	done
 }
 
 if [ -f "$prefix/id" ]; then exit 0; fi
@@ -148,6 +155,8 @@ fetch
 unpack
 say "building (log: $work/log)"
 build >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; die "the build failed"; }
+mkdir "$prefix/licenses"
+cat "$work/tree/COPYING" "$work"/tree/deps/*/COPYING* "$work"/tree/deps/*/LICENSE* >"$prefix/licenses/libgit2.a" 2>/dev/null || : # some have no deps
 gather
 # The Makefile hands the id to the C compiler, see there: other library or place, other id.
 (echo "$prefix" && cat "$prefix"/lib/*.a) | $sha256 | cut -c1-12 >"$prefix/id"
